@@ -1,0 +1,65 @@
+// Bundles what is shipped: the Worker, the agent, its two child processes, and the page. `--only=agent,worker,ui` builds a part.
+import { build } from "esbuild";
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const wanted = process.argv
+  .find((argument) => argument.startsWith("--only="))
+  ?.slice("--only=".length)
+  .split(",");
+const builds = (part) => wanted === undefined || wanted.includes(part);
+
+/** CommonJS dependencies inside an ES module bundle need a `require`. */
+const requireBanner = { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' };
+const node = {
+  bundle: true,
+  platform: "node",
+  target: "node22",
+  format: "esm",
+  outExtension: { ".js": ".mjs" },
+  outdir: join(root, "dist"),
+  absWorkingDir: root,
+  banner: requireBanner,
+  legalComments: "linked",
+  minify: true,
+  keepNames: true,
+  sourcemap: false,
+  logLevel: "warning",
+};
+
+if (wanted === undefined) await rm(join(root, "dist"), { recursive: true, force: true });
+const jobs = [];
+if (builds("worker")) {
+  jobs.push(
+    build({
+      entryPoints: { "worker/index": "worker/index.ts" },
+      outdir: join(root, "dist"),
+      absWorkingDir: root,
+      bundle: true,
+      format: "esm",
+      target: "es2024",
+      minify: true,
+      conditions: ["workerd", "worker", "browser"],
+      external: ["cloudflare:*", "node:*"],
+      logLevel: "warning",
+      legalComments: "none",
+    }),
+  );
+}
+if (builds("agent")) {
+  jobs.push(build({ ...node, entryPoints: { pimcp: "local-agent/cli/main.ts" }, external: ["miniflare", "@vscode/ripgrep", "wrangler", "esbuild"] }));
+  jobs.push(build({ ...node, entryPoints: { "embedded-relay-child": "local-agent/daemon/embedded-relay-child.ts" }, external: ["miniflare"] }));
+  jobs.push(
+    build({
+      ...node,
+      entryPoints: { "tool-host-child": "local-agent/tools/tool-host-child.ts" },
+      external: ["@vscode/ripgrep", "@silvia-odwyer/photon-node"],
+    }),
+  );
+}
+if (builds("ui")) {
+  jobs.push(import("vite").then(({ build: viteBuild }) => viteBuild({ configFile: join(root, "ui/vite.config.ts"), logLevel: "warn" })));
+}
+await Promise.all(jobs);

@@ -1,0 +1,34 @@
+/** Every bound of the link, with its reason. Sizes in bytes, times in milliseconds (DESIGN D3 and D4). */
+export const LIMITS = {
+  /** A data frame's payload: far below the platform's 32 MiB message, small enough to interleave exchanges. */
+  chunkBytes: 256 * 1024,
+  /** A text frame. The largest is a `hello` with its deposits. */
+  controlBytes: 1024 * 1024,
+  /** A request body. */
+  requestBytes: 4 * 1024 * 1024,
+  /** Request bodies the relay holds in all, while no `got` has come for them. */
+  heldBytes: 32 * 1024 * 1024,
+  /** Sent and unacknowledged answer bytes of one exchange: credit and retention are the same number. */
+  windowBytes: 1024 * 1024,
+  /** Open exchanges of one workspace. */
+  exchanges: 64,
+  /** Serialised size of an answer's header list, and of the last words. */
+  headBytes: 64 * 1024,
+
+  /** No frame of an exchange for this long ends it. */
+  silenceMs: 90_000,
+  /** No exchange lives longer. */
+  lifeMs: 60 * 60_000,
+  /** How long a request that no agent has seen waits for the link after an unannounced loss. */
+  holdMs: 10_000,
+  /** How long exchanges that an agent may have begun wait for that agent to come back. */
+  graceMs: 90_000,
+  /** Without a pong for this long the relay counts the link as lost. */
+  pongAgeMs: 60_000,
+  /** The relay writes a comment to a waiting stream at this interval while the agent cannot. */
+  commentMs: 15_000,
+  /** A `call` without its `reply` fails after this long. */
+  callMs: 20_000,
+  /** A socket that has not said `hello` is closed after this long. */
+  helloMs: 10_000,
+} as const;
