@@ -1,6 +1,7 @@
 /** What the loopback page shows. The page's server sends `DeskSnapshot` once, then `DeskEvent`s (one declaration for both sides). */
 import * as z from "zod/mini";
-import { PendingAuthorization } from "./authorization.ts";
+import { DecisionOutcome, PendingAuthorization } from "./authorization.ts";
+import { BoundedOutput } from "./bounded-output.ts";
 
 export const LinkState = z.discriminatedUnion("at", [
   z.object({ at: z.literal("connecting"), since: z.number() }),
@@ -20,9 +21,7 @@ export const TimelineCall = z.object({
   startedAt: z.number(),
   state: z.enum(["running", "ok", "failed", "cancelled"]),
   durationMs: z.nullable(z.number()),
-  /** Head and tail of the output, bounded; `omittedBytes` says what is missing between them. */
-  output: z.string(),
-  omittedBytes: z.number(),
+  output: BoundedOutput,
 });
 export type TimelineCall = z.infer<typeof TimelineCall>;
 
@@ -56,7 +55,11 @@ export const DeskEvent = z.discriminatedUnion("t", [
   z.object({ t: z.literal("link"), link: LinkState }),
   z.object({ t: z.literal("info"), info: DeskInfo }),
   z.object({ t: z.literal("authorizations"), authorizations: z.array(PendingAuthorization) }),
+  /** An authorization was decided on some page; every open page says so. */
+  z.object({ t: z.literal("decided"), id: z.string(), outcome: DecisionOutcome.shape.outcome }),
   z.object({ t: z.literal("call"), call: TimelineCall }),
   z.object({ t: z.literal("output"), callId: z.string(), delta: z.string() }),
+  /** Last event of a stream that gave way to a newer page: browsers open only six connections to one address. */
+  z.object({ t: z.literal("displaced") }),
 ]);
 export type DeskEvent = z.infer<typeof DeskEvent>;

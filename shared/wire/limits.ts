@@ -15,14 +15,12 @@ export const LIMITS = {
   /** Serialised size of an answer's header list, and of the last words. */
   headBytes: 64 * 1024,
 
-  /** No frame of an exchange for this long ends it. */
+  /** An exchange ends when for this long no frame of it came and its client read nothing; a lost link restarts the count (the grace). */
   silenceMs: 90_000,
   /** No exchange lives longer. */
   lifeMs: 60 * 60_000,
   /** How long a request that no agent has seen waits for the link after an unannounced loss. */
   holdMs: 10_000,
-  /** How long exchanges that an agent may have begun wait for that agent to come back. */
-  graceMs: 90_000,
   /** Without a pong for this long the relay counts the link as lost. */
   pongAgeMs: 60_000,
   /** The relay writes a comment to a waiting stream at this interval while the agent cannot. */
