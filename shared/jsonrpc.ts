@@ -27,7 +27,11 @@ export function isRpcId(value: unknown): value is RpcId {
 /** Reads one message. Batches are refused with -32600 (they left MCP with revision 2025-06-18). Never throws. */
 export function readRpcMessage(text: string): RpcMessage {
   const value = parseJson(text);
-  if (value === undefined) return invalid(RPC.parseError, "the body is not JSON");
+  return value === undefined ? invalid(RPC.parseError, "the body is not JSON") : readRpcValue(value);
+}
+
+/** The same for a body that is parsed already. */
+export function readRpcValue(value: JsonValue): RpcMessage {
   if (Array.isArray(value)) return invalid(RPC.invalidRequest, "batches are not supported: send one message per request");
   if (!isJsonObject(value) || value["jsonrpc"] !== "2.0") {
     return invalid(RPC.invalidRequest, 'expected a JSON-RPC 2.0 object with "jsonrpc": "2.0"');

@@ -1,0 +1,44 @@
+/** What ends a call that came over HTTP, and who can find it meanwhile. */
+import type { RpcId } from "../../shared/jsonrpc.ts";
+import type { Timers } from "../../shared/ports.ts";
+import type { ExchangeContext } from "./exchange.ts";
+import type { LiveCalls } from "./live-calls.ts";
+import type { CallScope } from "./tool-call.ts";
+
+export interface ExchangeCallScope extends CallScope {
+  /** Connects the scope to the answer's stream, once there is one. */
+  watch(writable: () => boolean): void;
+}
+
+/**
+ * [MC12] [MC13] The exchange's own signal always ends the call. A closed connection ends a modern one (MCP 2026-07-28
+ * basic/patterns/cancellation) and leaves a legacy one running, at most `lifeMs` in all.
+ */
+export function openCallScope(
+  exchange: { readonly era: "legacy" | "modern"; readonly context: ExchangeContext },
+  id: RpcId,
+  ports: { readonly live: LiveCalls; readonly timers: Timers; readonly lifeMs: number },
+): ExchangeCallScope {
+  const { principal, signal, gone } = exchange.context;
+  const own = new AbortController();
+  let isWritable = (): boolean => true;
+  return {
+    principal,
+    signal: AbortSignal.any(exchange.era === "modern" ? [signal, gone, own.signal] : [signal, own.signal]),
+    writable: () => isWritable(),
+    watch(writable) {
+      isWritable = writable;
+    },
+    began() {
+      const forget = ports.live.add(principal.id, id, (reason) => own.abort(reason));
+      const stopTimer = ports.timers.after(ports.lifeMs, () =>
+        own.abort(new Error(`the call ran for ${ports.lifeMs / 60_000} minutes, which is the limit`)),
+      );
+      own.signal.addEventListener("abort", forget, { once: true });
+      return () => {
+        forget();
+        stopTimer();
+      };
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * What the agent offers, as an SDK server. The low-level `Server` is used on purpose (the SDK steers to `McpServer`):
+ * tools come from a table with finished JSON Schemas, and one server lives for one request, so nothing is registered.
+ */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type CallToolResult,
+  type ListToolsResult,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { Timers } from "../../shared/ports.ts";
+import type { ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
+import { createProgressReports } from "./progress-reports.ts";
+import { runToolCall, type CallScope, type ToolCallPorts } from "./tool-call.ts";
+
+export type Era = "legacy" | "modern";
+
+export interface ProtocolServerOptions extends ToolCallPorts {
+  readonly name: string;
+  readonly version: string;
+  readonly instructions: () => string;
+  readonly timers: Timers;
+}
+
+export const INSTRUCTIONS_PROMPT = "pi_as_mcp_instructions";
+
+/** What a client may keep for a minute is a matter of its grant: never shared between clients. */
+const CACHE_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
+
+const PROMPT = {
+  name: INSTRUCTIONS_PROMPT,
+  title: "Operating instructions",
+  description: "How to work on this workstation with the tools of this server.",
+};
+
+/** A fresh server for one request (HTTP) or one connection (stdio). Logging is declared only where the revision still has `logging/setLevel`. */
+export function createProtocolServer(options: ProtocolServerOptions, era: Era, scope: CallScope): Server {
+  const server = new Server(
+    { name: options.name, version: options.version },
+    {
+      capabilities: { tools: {}, prompts: {}, ...(era === "legacy" && { logging: {} }) },
+      instructions: options.instructions(),
+      cacheHints: { "tools/list": CACHE_HINT, "prompts/list": CACHE_HINT, "server/discover": CACHE_HINT },
+    },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: options.tools.list().map(describeTool) }));
+  server.setRequestHandler("tools/call", (request, context) => {
+    const { name, arguments: args } = request.params;
+    return callTool(options, { name, args: (args ?? {}) as JsonObject }, scope, context);
+  });
+  server.setRequestHandler("prompts/list", () => ({ prompts: [PROMPT] }));
+  server.setRequestHandler("prompts/get", (request) => {
+    if (request.params.name !== INSTRUCTIONS_PROMPT) throw invalidParams(`Unknown prompt: ${request.params.name}`);
+    return { description: PROMPT.description, messages: [{ role: "user", content: { type: "text", text: options.instructions() } }] };
+  });
+  return server;
+}
+
+async function callTool(
+  options: ProtocolServerOptions,
+  call: { readonly name: string; readonly args: JsonObject },
+  scope: CallScope,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  if (!options.tools.list().some((tool) => tool.name === call.name)) throw invalidParams(`Unknown tool: ${call.name}`);
+  const token = context.mcpReq._meta?.progressToken;
+  // Over stdio only the SDK knows of a cancel; over HTTP the scope's own reason comes first and is the one that stays.
+  const signal = AbortSignal.any([scope.signal, context.mcpReq.signal]);
+  const reports =
+    token === undefined
+      ? null
+      : createProgressReports((report) => context.mcpReq.notify({ method: "notifications/progress", params: { progressToken: token, ...report } }), {
+          timers: options.timers,
+          writable: scope.writable,
+        });
+  try {
+    return toResult(await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta) }, { ...scope, signal }));
+  } finally {
+    reports?.close();
+  }
+}
+
+function describeTool(tool: ToolDescriptor): ListToolsResult["tools"][number] {
+  const { name, title, description, annotations } = tool;
+  const inputSchema = tool.inputSchema as ListToolsResult["tools"][number]["inputSchema"];
+  return { name, title, description, inputSchema, annotations: { title, ...annotations } };
+}
+
+/** Structured content must be an object up to 2025-11-25; another value is said by the text already. */
+function toResult(outcome: ToolOutcome): CallToolResult {
+  const { content, structuredContent, isError } = outcome;
+  return {
+    content: content.map((part) => ({ ...part })),
+    ...(isJsonObject(structuredContent) && { structuredContent: { ...structuredContent } }),
+    isError,
+  };
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}

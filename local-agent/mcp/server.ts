@@ -1,0 +1,44 @@
+/**
+ * The MCP surface: modern (2026-07-28) and legacy clients at one URL, without sessions. One HTTP exchange is one fresh
+ * SDK server, so nothing of one caller can reach another (docs/spec/mcp.md).
+ */
+import { randomUUID } from "node:crypto";
+import type { OfflineAnswers } from "../../shared/wire/frames.ts";
+import { LIMITS } from "../../shared/wire/limits.ts";
+import type { ExchangeHandler } from "./exchange.ts";
+import { createExchangeHandler, type HttpExchangeOptions } from "./http-exchange.ts";
+import { withInstructionsTool } from "./instructions-tool.ts";
+import { askOfflineAnswers } from "./offline-answers.ts";
+import type { ProtocolServerOptions } from "./protocol-server.ts";
+import { serveOverStdio, type StdioStreams } from "./stdio.ts";
+
+export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallId"> {
+  /** A comment is written after this much silence on a call's stream. */
+  readonly keepAliveMs?: number;
+  /** No call lives longer. */
+  readonly lifeMs?: number;
+  readonly newCallId?: () => string;
+}
+
+export interface McpSurface {
+  readonly handle: ExchangeHandler;
+  /** What the relay answers while the workstation is away: asked of this surface itself, so that it cannot differ. */
+  offlineAnswers(): Promise<OfflineAnswers>;
+  /** Serves one client over newline-delimited JSON. `closed` settles when its input has ended. */
+  serveStdio(streams: StdioStreams): { readonly closed: Promise<void>; close(): Promise<void> };
+}
+
+export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
+  const served: HttpExchangeOptions = {
+    ...options,
+    tools: withInstructionsTool(options.tools, options.instructions),
+    newCallId: options.newCallId ?? randomUUID,
+    keepAliveMs: options.keepAliveMs ?? LIMITS.commentMs,
+    lifeMs: options.lifeMs ?? LIMITS.lifeMs,
+  };
+  return {
+    handle: createExchangeHandler(served),
+    offlineAnswers: () => askOfflineAnswers(served),
+    serveStdio: (streams) => serveOverStdio(served, streams),
+  };
+}

@@ -1,0 +1,42 @@
+/** The surface over stdio: one client, one connection, its era read off its first message (by the SDK). */
+import type { Readable, Writable } from "node:stream";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { createProtocolServer, type ProtocolServerOptions } from "./protocol-server.ts";
+import type { CallScope } from "./tool-call.ts";
+
+export interface StdioStreams {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+/** Longest line that is read; the connection ends beyond it. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
+
+/** [MC30] [MC31] Both eras; what still runs when the input ends is aborted. */
+export function serveOverStdio(options: ProtocolServerOptions, streams: StdioStreams): { readonly closed: Promise<void>; close(): Promise<void> } {
+  const ended = new AbortController();
+  const scope: CallScope = {
+    principal: { id: "local", kind: "local", name: "stdio", scope: [] },
+    signal: ended.signal,
+    writable: () => !streams.output.writableNeedDrain,
+    began: () => () => {},
+  };
+  const transport = new StdioServerTransport(streams.input, streams.output, { maxBufferSize: MAX_LINE_BYTES });
+  const closed = new Promise<void>((resolve) => {
+    ended.signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const end = (): void => ended.abort(new Error("the client closed its end"));
+  for (const event of ["end", "close"]) streams.input.once(event, end);
+  streams.output.once("error", end);
+  const handle = serveStdio((context) => createProtocolServer(options, context.era, scope), {
+    transport,
+    onerror: (error) => options.log.event("warn", "stdio.complained", { error: error.name }),
+  });
+  return {
+    closed,
+    async close() {
+      ended.abort(new Error("the agent is leaving"));
+      await handle.close();
+    },
+  };
+}

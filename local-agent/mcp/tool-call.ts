@@ -1,0 +1,71 @@
+/** One tool call: told to the observer, run by the tool source, reported while it runs, never rejecting. */
+import type { JsonObject } from "../../shared/json.ts";
+import type { Clock, Log } from "../../shared/ports.ts";
+import type { Principal } from "../../shared/principal.ts";
+import type { ToolOutcome, ToolProgress, ToolSource } from "../../shared/tool.ts";
+import type { CallObserver } from "./call-observer.ts";
+
+/** The exchange or connection that a call belongs to. */
+export interface CallScope {
+  readonly principal: Principal;
+  /** Aborts when the call must end; its reason is handed to the tool unchanged. */
+  readonly signal: AbortSignal;
+  /** False while the client does not take what was already written. */
+  readonly writable: () => boolean;
+  /** A tool is about to run; the returned function says that it has settled. */
+  readonly began: () => () => void;
+}
+
+export interface ToolCallPorts {
+  readonly tools: ToolSource;
+  readonly calls: CallObserver;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Mints call ids; unique, unguessable. */
+  readonly newCallId: () => string;
+}
+
+/** Runs one call. A source that throws although it must not is a defect: logged, and answered as a failed call. */
+export async function runToolCall(
+  ports: ToolCallPorts,
+  call: { readonly name: string; readonly args: JsonObject; readonly onProgress: (progress: ToolProgress) => void },
+  scope: CallScope,
+): Promise<ToolOutcome> {
+  const callId = ports.newCallId();
+  const startedAt = ports.clock.now();
+  const settled = scope.began();
+  const { id: principalId, name: client } = scope.principal;
+  ports.calls.started({ callId, tool: call.name, args: call.args, client, principalId, at: startedAt });
+  ports.log.event("info", "call.started", { callId, tool: call.name, principal: principalId });
+  const outcome = await execute(ports, call, scope, callId);
+  settled();
+  const at = ports.clock.now();
+  const state = scope.signal.aborted ? "cancelled" : outcome.isError ? "failed" : "ok";
+  ports.calls.finished({ callId, outcome, at, state });
+  ports.log.event("info", "call.finished", { callId, tool: call.name, state, ms: at - startedAt });
+  return outcome;
+}
+
+async function execute(
+  ports: ToolCallPorts,
+  call: { readonly name: string; readonly args: JsonObject; readonly onProgress: (progress: ToolProgress) => void },
+  scope: CallScope,
+  callId: string,
+): Promise<ToolOutcome> {
+  if (scope.signal.aborted) return failed("The call was cancelled before it began; nothing was run.");
+  const onProgress = (progress: ToolProgress): void => {
+    if (progress.delta === "") return;
+    ports.calls.progressed({ callId, delta: progress.delta });
+    call.onProgress(progress);
+  };
+  try {
+    return await ports.tools.call({ name: call.name, args: call.args, callId, signal: scope.signal, onProgress });
+  } catch (cause) {
+    ports.log.event("error", "call.broken", { callId, tool: call.name, error: cause instanceof Error ? cause.name : typeof cause });
+    return failed(`The tool ${call.name} failed inside the agent and may have run in part. The agent's log has the call ${callId}.`);
+  }
+}
+
+function failed(text: string): ToolOutcome {
+  return { content: [{ type: "text", text }], isError: true };
+}
