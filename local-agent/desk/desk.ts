@@ -1,0 +1,77 @@
+/**
+ * The desk: what waits for the person and what their page shows, in memory. Owns no socket and no file; the daemon
+ * feeds it, the page's server reads it. Everything here ends with the agent, so an open question fails closed.
+ */
+import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import type { DeskEvent, DeskInfo, DeskSnapshot, LinkState } from "../../shared/desk.ts";
+import type { Clock, Timers } from "../../shared/ports.ts";
+import { createAuthorizationTray } from "./authorization-tray.ts";
+import { createCallTimeline, type CallEnd, type CallStart } from "./call-timeline.ts";
+
+export interface DeskOptions {
+  readonly info: DeskInfo;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Carries a decision to the relay. May reject when the relay cannot be reached; nothing is granted then. */
+  readonly decide: (decision: AuthorizationDecision) => Promise<DecisionOutcome>;
+  readonly decideDeadlineMs?: number;
+  readonly maxCalls?: number;
+  /** UTF-16 units of output kept over all calls. */
+  readonly maxTotalChars?: number;
+}
+
+export interface Desk {
+  callStarted(call: CallStart): void;
+  callProgressed(progress: { readonly callId: string; readonly delta: string }): void;
+  callFinished(end: CallEnd): void;
+  /** The whole list as the relay has it now; an authorization missing from it waits no longer. */
+  setAuthorizations(list: readonly PendingAuthorization[]): void;
+  setLink(link: LinkState): void;
+  setInfo(info: DeskInfo): void;
+  snapshot(): DeskSnapshot;
+  /** Events after this moment, in order, called synchronously; a listener must not throw. Returns the unsubscriber. */
+  subscribe(listener: (event: DeskEvent) => void): () => void;
+  /**
+   * Decides one authorization, once: a second decision (double click, second page) is `gone`. Rejects with a sentence for
+   * people when the relay gave no answer; the authorization then still waits.
+   */
+  decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
+}
+
+export function createDesk(options: DeskOptions): Desk {
+  const { decideDeadlineMs = 20_000, maxCalls = 500, maxTotalChars = 4_000_000 } = options;
+  const timeline = createCallTimeline({ maxCalls, maxTotalChars });
+  const listeners = new Set<(event: DeskEvent) => void>();
+  let info = options.info;
+  let link: LinkState = { at: "connecting", since: options.clock.now() };
+  const publish = (event: DeskEvent): void => listeners.forEach((listener) => listener(event));
+  const tray = createAuthorizationTray({ decide: options.decide, timers: options.timers, deadlineMs: decideDeadlineMs, publish });
+
+  return {
+    callStarted(call) {
+      publish({ t: "call", call: timeline.start(call) });
+    },
+    callProgressed({ callId, delta }) {
+      if (delta !== "" && timeline.progress(callId, delta) !== undefined) publish({ t: "output", callId, delta });
+    },
+    callFinished(end) {
+      const call = timeline.finish(end);
+      if (call !== undefined) publish({ t: "call", call });
+    },
+    setAuthorizations: (list) => tray.set(list),
+    setLink(next) {
+      link = next;
+      publish({ t: "link", link });
+    },
+    setInfo(next) {
+      info = next;
+      publish({ t: "info", info });
+    },
+    snapshot: () => ({ info, link, authorizations: tray.list(), timeline: timeline.list() }),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    decide: (decision) => tray.decide(decision),
+  };
+}

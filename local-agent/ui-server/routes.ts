@@ -1,0 +1,94 @@
+/** The page's HTTP surface. Order of checks: Host, Origin, (API:) site, secret, method, content type, size, schema. */
+import { Hono, type Context, type MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { AuthorizationDecision } from "../../shared/authorization.ts";
+import { parseJson } from "../../shared/json.ts";
+import { DecisionUnanswered } from "../desk/authorization-tray.ts";
+import type { Desk } from "../desk/desk.ts";
+import { apiRefusalOf, holdsSecret, refusalOf, type RequestOrigin } from "./admission.ts";
+import type { EventStreams } from "./event-streams.ts";
+import { readPageFile } from "./page-files.ts";
+import { RESPONSE_HEADERS } from "./response-headers.ts";
+
+export interface RouteContext {
+  readonly desk: Desk;
+  readonly streams: EventStreams;
+  readonly secret: string;
+  readonly uiDir: string;
+  /** The port actually bound; asked at each request because port 0 is known only after binding. */
+  readonly port: () => number;
+}
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+export function createRoutes(context: RouteContext): Hono {
+  const app = new Hono();
+  app.use(setResponseHeaders);
+  app.use(admit(context));
+  app.use("/api/*", authenticate(context));
+  app.get("/api/events", () => new Response(context.streams.open(), { headers: { "content-type": "application/x-ndjson" } }));
+  app.post("/api/decide", requireJson, bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), (c) => decide(c, context.desk));
+  app.all("/api/events", (c) => methodNotAllowed(c, "GET"));
+  app.all("/api/decide", (c) => methodNotAllowed(c, "POST"));
+  app.get("*", async (c) => {
+    const file = await readPageFile(context.uiDir, c.req.path);
+    return file === undefined ? notFound(c) : c.body(file.bytes, 200, { "content-type": file.contentType });
+  });
+  app.notFound(notFound);
+  app.onError((_error, c) => failure(c, 500, "This page's server failed. The agent goes on; reload the page."));
+  return app;
+}
+
+const setResponseHeaders: MiddlewareHandler = async (c, next) => {
+  await next();
+  for (const [name, value] of Object.entries(RESPONSE_HEADERS)) c.res.headers.set(name, value);
+};
+
+function admit(context: RouteContext): MiddlewareHandler {
+  return async (c, next) => {
+    if (refusalOf(originOf(c), context.port()) === undefined) return next();
+    return failure(c, 403, "This page answers only on its own loopback address.");
+  };
+}
+
+function authenticate(context: RouteContext): MiddlewareHandler {
+  return async (c, next) => {
+    if (apiRefusalOf(originOf(c)) !== undefined) return failure(c, 403, "This page answers only on its own loopback address.");
+    if (holdsSecret(c.req.header("authorization"), context.secret)) return next();
+    c.header("www-authenticate", "Bearer");
+    return failure(c, 401, 'The session secret is missing or of an earlier start. Run "pimcp open", or use the address printed in the terminal.');
+  };
+}
+
+/** A cross-site form can only send the three simple types, none of which is JSON. */
+const requireJson: MiddlewareHandler = async (c, next) => {
+  const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+  return type === "application/json" ? next() : failure(c, 415, `Expected content type application/json, got ${type ?? "none"}.`);
+};
+
+async function decide(c: Context, desk: Desk): Promise<Response> {
+  const decision = AuthorizationDecision.safeParse(parseJson(await c.req.text()));
+  if (!decision.success) return failure(c, 400, 'Expected {"id": string, "allow": boolean, "code"?: string of at most 32 characters}.');
+  try {
+    return c.json(await desk.decide(decision.data));
+  } catch (error) {
+    if (error instanceof DecisionUnanswered) return failure(c, 503, error.message);
+    throw error;
+  }
+}
+
+function originOf(c: Context): RequestOrigin {
+  return { host: c.req.header("host"), origin: c.req.header("origin"), fetchSite: c.req.header("sec-fetch-site") };
+}
+
+const tooLarge = (c: Context): Response => failure(c, 413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+const notFound = (c: Context): Response => failure(c, 404, "There is nothing at this address.");
+
+function methodNotAllowed(c: Context, allow: string): Response {
+  c.header("allow", allow);
+  return failure(c, 405, `Only ${allow} is answered here.`);
+}
+
+function failure(c: Context, status: 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500 | 503, message: string): Response {
+  return c.json({ error: message }, status);
+}

@@ -1,0 +1,86 @@
+/** Serves the page on 127.0.0.1, and only there. Rules: docs/spec/page.md. */
+import { createAdaptorServer } from "@hono/node-server";
+import { Server } from "node:http";
+import type { Desk } from "../desk/desk.ts";
+import { createEventStreams } from "./event-streams.ts";
+import { assertPageBuilt } from "./page-files.ts";
+import { createRoutes } from "./routes.ts";
+
+export interface UiServerOptions {
+  readonly desk: Desk;
+  readonly host: "127.0.0.1";
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Session secret; at least 128 random bits, printable ASCII without spaces. */
+  readonly secret: string;
+  /** Folder of the built page (`index.html`, `assets/`). */
+  readonly uiDir: string;
+  readonly keepAliveMs?: number;
+}
+
+export interface UiServer {
+  readonly port: number;
+  /** With the secret in the fragment, which browsers never send. For the person's terminal or a 0600 file only. */
+  readonly url: string;
+  readonly bareUrl: string;
+  /** Ends every open connection at once and frees the port. */
+  close(): Promise<void>;
+}
+
+/** The port is taken. The page never moves to another port by itself: its address is what people and `pimcp open` know. */
+export class UiPortBusy extends Error {
+  override readonly name = "UiPortBusy";
+  readonly port: number;
+
+  constructor(port: number, cause: unknown) {
+    super(
+      `Port ${port} on 127.0.0.1 is in use, so the approval page cannot be served there. Stop the other program or choose a port with --ui-port.`,
+      { cause },
+    );
+    this.port = port;
+  }
+}
+
+/** Rejects with `UiPortBusy`, or with a sentence when the page was not built or the port may not be bound. */
+export async function startUiServer(options: UiServerOptions): Promise<UiServer> {
+  await assertPageBuilt(options.uiDir);
+  const streams = createEventStreams(options.desk, options.keepAliveMs ?? 15_000);
+  let port = options.port;
+  const app = createRoutes({ desk: options.desk, streams, secret: options.secret, uiDir: options.uiDir, port: () => port });
+  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false });
+  if (!(server instanceof Server)) throw new Error("expected a plain HTTP/1.1 server");
+  server.maxConnections = 64;
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 30_000;
+  try {
+    port = await listen(server, options);
+  } catch (error) {
+    streams.close();
+    throw error;
+  }
+  const bareUrl = `http://127.0.0.1:${port}/`;
+  return {
+    port,
+    url: `${bareUrl}#${options.secret}`,
+    bareUrl,
+    close: () => close(server, () => streams.close()),
+  };
+}
+
+function listen(server: Server, { host, port }: UiServerOptions): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? new UiPortBusy(port, error) : error));
+  server.listen({ host, port, exclusive: true }, () => {
+    const address = server.address();
+    resolve(typeof address === "object" && address !== null ? address.port : port);
+  });
+  return promise;
+}
+
+function close(server: Server, endStreams: () => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  endStreams();
+  server.closeAllConnections();
+  return promise;
+}

@@ -1,0 +1,56 @@
+import { useEffect, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import type { DeskInfo } from "../shared/desk.ts";
+import { visibleLine } from "../shared/visible-text.ts";
+import { AuthorizationCard } from "./authorization-card.tsx";
+import type { Card } from "./page-state.ts";
+
+export interface AuthorizationCardsProps {
+  readonly cards: readonly Card[];
+  readonly movedAt: number;
+  readonly info: DeskInfo;
+  /** Without the agent nothing can be decided. */
+  readonly isLive: boolean;
+  readonly onDecide: (id: string, allow: boolean, code?: string) => void;
+  readonly onPutAway: (id: string) => void;
+}
+
+/** A card that slides under the pointer, or takes the place of one just decided, must not be hit by a click meant for something else. */
+const DEAD_MS = 800;
+
+export function AuthorizationCards({ cards, movedAt, info, isLive, onDecide, onPutAway }: AuthorizationCardsProps): JSX.Element {
+  const isSteady = useSteady(movedAt);
+  return (
+    <section id="requests" class="requests" aria-label="Requests for access" tabIndex={-1}>
+      <p class="unseen" aria-live="polite">
+        {announcement(cards)}
+      </p>
+      {cards.map((card) => (
+        <AuthorizationCard
+          key={card.authorization.id}
+          card={card}
+          info={info}
+          canDecide={isLive && isSteady}
+          onDecide={(allow, code) => onDecide(card.authorization.id, allow, code)}
+          onPutAway={() => onPutAway(card.authorization.id)}
+        />
+      ))}
+    </section>
+  );
+}
+
+function useSteady(movedAt: number): boolean {
+  const [steadySince, setSteadySince] = useState(0);
+  useEffect(() => {
+    const timer = setTimeout(() => setSteadySince(movedAt), DEAD_MS);
+    return () => clearTimeout(timer);
+  }, [movedAt]);
+  return steadySince === movedAt;
+}
+
+/** For screen readers: names who asks, so that several requests do not sound the same. */
+function announcement(cards: readonly Card[]): string {
+  const waiting = cards.filter((card) => card.state.at === "waiting");
+  if (waiting.length === 0) return "";
+  return `Access asked: ${waiting.map((card) => visibleLine(card.authorization.redirectHost, 100)).join(", ")}`;
+}

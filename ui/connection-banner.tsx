@@ -1,0 +1,44 @@
+import type { JSX } from "preact";
+import type { PageLink } from "./desk-connection.ts";
+
+/** Says what is wrong between this page and the agent, and what can be done. Nothing when all is well. */
+export function ConnectionBanner({ link, onResume }: { readonly link: PageLink; readonly onResume: () => void }): JSX.Element | null {
+  switch (link.at) {
+    case "live":
+    case "refused":
+      return null;
+    case "connecting":
+      return <Banner text="Connecting to the agent …" />;
+    case "retrying":
+      return (
+        <Banner
+          text={`The agent has not been reachable since ${new Date(link.since).toLocaleTimeString()}. Nothing can be decided meanwhile; this page reconnects by itself.`}
+          action="Try now"
+          onAction={onResume}
+        />
+      );
+    case "displaced":
+      return <Banner text="This page is open in several tabs, so this one stopped following." action="Follow here" onAction={onResume} />;
+    case "outdated":
+      return <Banner text="The agent was updated and this page is of the older version." action="Reload" onAction={() => location.reload()} />;
+  }
+}
+
+interface BannerProps {
+  readonly text: string;
+  readonly action?: string;
+  readonly onAction?: () => void;
+}
+
+function Banner({ text, action, onAction }: BannerProps): JSX.Element {
+  return (
+    <div class="banner" role="status">
+      <span>{text}</span>
+      {action === undefined ? null : (
+        <button type="button" onClick={onAction}>
+          {action}
+        </button>
+      )}
+    </div>
+  );
+}

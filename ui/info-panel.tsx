@@ -1,0 +1,100 @@
+import type { ComponentChildren, JSX } from "preact";
+import type { DeskInfo, LinkState } from "../shared/desk.ts";
+import { CopyButton } from "./copy-button.tsx";
+import type { PageLink } from "./desk-connection.ts";
+import { pageLinkWords, relayLinkSentence } from "./link-wording.ts";
+import { StrangerText } from "./stranger-text.tsx";
+import { useNow } from "./use-now.ts";
+import { age } from "./wording.ts";
+
+export interface InfoPanelProps {
+  readonly info: DeskInfo;
+  readonly link: LinkState;
+  readonly pageLink: PageLink;
+}
+
+export function InfoPanel({ info, link, pageLink }: InfoPanelProps): JSX.Element {
+  const now = useNow(1_000);
+  return (
+    <aside id="info" class="info" aria-label="Info">
+      <Warnings warnings={info.warnings} />
+      <dl>
+        <Fact name="Folder">
+          <code>
+            <StrangerText text={info.root} />
+          </code>
+        </Fact>
+        <Fact name={info.mcpUrls.length > 1 ? "Addresses for apps" : "Address for apps"}>
+          {info.mcpUrls.map((url) => (
+            <p key={url} class="address">
+              <code>
+                <StrangerText text={url} />
+              </code>
+              <CopyButton text={url} label={`Copy ${url}`} />
+            </p>
+          ))}
+          {info.relayIsLocal ? <p class="muted">Only programs on this computer can use it.</p> : null}
+        </Fact>
+        <Fact name="Page to agent">{pageLinkWords(pageLink).label}</Fact>
+        <Fact name="Agent to relay">
+          <StrangerText text={relayLinkSentence(link, pageLink, now)} />
+          <p class="muted">
+            <StrangerText text={info.relay} />
+          </p>
+        </Fact>
+        <Fact name="Tools">{info.tools.length === 0 ? "none" : <Names names={info.tools} />}</Fact>
+        <Fact name="Never touched">{info.deny.length === 0 ? "nothing is denied" : <Names names={info.deny} />}</Fact>
+        <Fact name="Ways in">
+          <p>{info.oauth ? "Approval on this page (OAuth): on" : "Approval on this page (OAuth): off"}</p>
+          <p>{info.tokenSet ? "Token: set" : "Token: not set"}</p>
+        </Fact>
+        <Fact name="Confinement">
+          {info.confinement.map((sentence) => (
+            <p key={sentence}>
+              <StrangerText text={sentence} />
+            </p>
+          ))}
+        </Fact>
+        <Fact name="Agent">
+          <StrangerText text={info.version} />, started {age(info.startedAt, now)}
+        </Fact>
+      </dl>
+    </aside>
+  );
+}
+
+function Warnings({ warnings }: { readonly warnings: readonly string[] }): JSX.Element | null {
+  if (warnings.length === 0) return null;
+  return (
+    <ul class="warnings" role="alert">
+      {warnings.map((warning) => (
+        <li key={warning}>
+          <StrangerText text={warning} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Names({ names }: { readonly names: readonly string[] }): JSX.Element {
+  return (
+    <ul class="names">
+      {names.map((name) => (
+        <li key={name}>
+          <code>
+            <StrangerText text={name} />
+          </code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

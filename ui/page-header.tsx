@@ -1,0 +1,47 @@
+import type { JSX } from "preact";
+import type { LinkState } from "../shared/desk.ts";
+import type { PageLink } from "./desk-connection.ts";
+import { pageLinkWords, relayLinkWords, type LinkWords } from "./link-wording.ts";
+
+export interface PageHeaderProps {
+  readonly pageLink: PageLink;
+  readonly relayLink: LinkState;
+  readonly waiting: number;
+  readonly isInfoOpen: boolean;
+  readonly onToggleInfo: () => void;
+}
+
+export function PageHeader({ pageLink, relayLink, waiting, isInfoOpen, onToggleInfo }: PageHeaderProps): JSX.Element {
+  return (
+    <header class="top">
+      <h1 class="wordmark">pi-relay</h1>
+      {waiting > 0 ? (
+        <a class="waiting" href="#requests" onClick={goToRequests}>
+          {waiting === 1 ? "1 request waits" : `${waiting} requests wait`}
+        </a>
+      ) : null}
+      <div class="links" role="status">
+        <LinkLight name="Page to agent" words={pageLinkWords(pageLink)} />
+        <LinkLight name="Agent to relay" words={relayLinkWords(relayLink, pageLink)} />
+      </div>
+      <button type="button" class="quiet" aria-expanded={isInfoOpen} aria-controls="info" onClick={onToggleInfo}>
+        Info
+      </button>
+    </header>
+  );
+}
+
+function LinkLight({ name, words }: { readonly name: string; readonly words: LinkWords }): JSX.Element {
+  return (
+    <span class={`light ${words.tone}`}>
+      <span class="name">{name}</span> {words.label}
+    </span>
+  );
+}
+
+/** Scrolls without touching the address: its fragment is where the secret arrives. */
+function goToRequests(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("#requests")?.focus();
+  document.querySelector("#requests")?.scrollIntoView({ block: "start" });
+}

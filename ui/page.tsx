@@ -1,0 +1,105 @@
+/** The whole page: who may see it, and its layout. */
+import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { AuthorizationCards } from "./authorization-cards.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { connectToDesk, sendDecision, type DeskConnection } from "./desk-connection.ts";
+import { EmptyState } from "./empty-state.tsx";
+import { GetIn } from "./get-in.tsx";
+import { InfoPanel } from "./info-panel.tsx";
+import { INITIAL_PAGE, nextPage, type DeskView, type PageAction, type PageState } from "./page-state.ts";
+import { PageHeader } from "./page-header.tsx";
+import { forgetSecret, takeSecret } from "./session-secret.ts";
+import { Timeline } from "./timeline.tsx";
+
+export function Page(): JSX.Element {
+  const [secret, setSecret] = useState(takeSecret);
+  useEffect(() => {
+    // `pimcp open` may bring a new secret to a tab that is already open.
+    const onHashChange = (): void => setSecret((old) => takeSecret() ?? old);
+    window.addEventListener("hashchange", onHashChange);
+    return () => window.removeEventListener("hashchange", onHashChange);
+  }, []);
+  return secret === undefined ? <GetIn why="no_secret" /> : <OpenPage key={secret} secret={secret} />;
+}
+
+function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
+  const { page, dispatch, resume } = useDesk(secret);
+  const decide = useCallback(
+    (id: string, allow: boolean, code?: string) => {
+      dispatch({ t: "sending", id, allow });
+      void sendDecision(secret, code === undefined ? { id, allow } : { id, allow, code }).then((answer) =>
+        dispatch({ t: "answered", id, answer, now: Date.now() }),
+      );
+    },
+    [secret, dispatch],
+  );
+  useTitle(page);
+
+  if (page.pageLink.at === "refused") return <GetIn why="old_secret" />;
+  if (page.desk === undefined) return <ConnectionBanner link={page.pageLink} onResume={resume} />;
+  return (
+    <Shell page={page} desk={page.desk} onResume={resume}>
+      <AuthorizationCards
+        cards={page.cards}
+        movedAt={page.cardsMovedAt}
+        info={page.desk.info}
+        isLive={page.pageLink.at === "live"}
+        onDecide={decide}
+        onPutAway={(id) => dispatch({ t: "put_away", id, now: Date.now() })}
+      />
+      {page.cards.length === 0 && page.desk.timeline.length === 0 ? <EmptyState info={page.desk.info} /> : <Timeline calls={page.desk.timeline} />}
+    </Shell>
+  );
+}
+
+interface ShellProps {
+  readonly page: PageState;
+  readonly desk: DeskView;
+  readonly onResume: () => void;
+  readonly children: JSX.Element[];
+}
+
+function Shell({ page, desk, onResume, children }: ShellProps): JSX.Element {
+  const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia("(min-width: 60rem)").matches);
+  const waiting = page.cards.filter((card) => card.state.at !== "over").length;
+  return (
+    <div class={isInfoOpen ? "shell with-info" : "shell"}>
+      <PageHeader
+        pageLink={page.pageLink}
+        relayLink={desk.link}
+        waiting={waiting}
+        isInfoOpen={isInfoOpen}
+        onToggleInfo={() => setInfoOpen(!isInfoOpen)}
+      />
+      <ConnectionBanner link={page.pageLink} onResume={onResume} />
+      {isInfoOpen ? <InfoPanel info={desk.info} link={desk.link} pageLink={page.pageLink} /> : null}
+      <main>{children}</main>
+    </div>
+  );
+}
+
+function useDesk(secret: string): { page: PageState; dispatch: (action: PageAction) => void; resume: () => void } {
+  const [page, dispatch] = useReducer(nextPage, INITIAL_PAGE);
+  const connection = useRef<DeskConnection | undefined>(undefined);
+  useEffect(() => {
+    const opened = connectToDesk(secret, {
+      onEvent: (event) => dispatch({ t: "event", event, now: Date.now() }),
+      onLink(link) {
+        if (link.at === "refused") forgetSecret();
+        dispatch({ t: "page_link", link });
+      },
+    });
+    connection.current = opened;
+    return () => opened.close();
+  }, [secret]);
+  return { page, dispatch, resume: () => connection.current?.resume() };
+}
+
+/** The tab says that somebody waits, also when it is not the one in front. */
+function useTitle(page: PageState): void {
+  const waiting = page.cards.filter((card) => card.state.at === "waiting").length;
+  useEffect(() => {
+    document.title = waiting === 0 ? "pi-relay" : `(${waiting}) Access asked · pi-relay`;
+  }, [waiting]);
+}
