@@ -1,0 +1,79 @@
+/**
+ * Every flag once: name, kind of value, default, meaning. The environment variable follows from the name
+ * (`--ui-port` is `PI_AS_MCP_UI_PORT`). The help text and docs/configuration.md are made from, or held against, this table.
+ */
+
+export interface Flag {
+  readonly name: string;
+  /** Placeholder of the value; null for a switch. */
+  readonly value: string | null;
+  readonly fallback: string;
+  readonly meaning: string;
+  /** A list that grows when the flag is repeated. */
+  readonly repeats?: true;
+}
+
+export const FLAGS = [
+  { name: "root", value: "DIR", fallback: "the current directory", meaning: "Every path a tool is given is confined to this directory." },
+  {
+    name: "tools",
+    value: "LIST",
+    fallback: "all for this platform",
+    meaning: "Comma-separated tools to offer; powershell is on Windows only unless named.",
+  },
+  {
+    name: "deny",
+    value: "LIST",
+    fallback: ".ssh,.aws,.gnupg,.git-credentials,.netrc,.config/gcloud",
+    meaning: "Comma-separated names refused even inside the root, at any depth.",
+  },
+  { name: "token", value: "TOKEN", fallback: "minted once, kept", meaning: "Bearer token of this run, for clients without OAuth." },
+  { name: "relay", value: "URL", fallback: "the deployed one, else local", meaning: "Relay to dial; `local` is the one embedded in this program." },
+  { name: "key-file", value: "FILE", fallback: "the deployed one's", meaning: "File with the relay's agent key; only you may be able to read it." },
+  { name: "take-over", value: null, fallback: "off", meaning: "Take the workspace from another machine that holds it." },
+  { name: "issuer", value: "URL", fallback: "the relay's own URL", meaning: "Public address clients reach: https, or http on loopback." },
+  {
+    name: "allow-origin",
+    value: "ORIGIN",
+    fallback: "none",
+    meaning: "Web origin that may call /mcp from a browser; may be repeated.",
+    repeats: true,
+  },
+  { name: "no-oauth", value: null, fallback: "off", meaning: "Static token only: no OAuth routes and no page." },
+  { name: "oauth", value: null, fallback: "on", meaning: "The default; with --http it means the local relay." },
+  { name: "no-tunnel", value: null, fallback: "on", meaning: "The default: no tunnel program is ever started." },
+  { name: "stdio", value: null, fallback: "off", meaning: "Speak MCP over stdin and stdout; no relay and no page." },
+  { name: "http", value: null, fallback: "off", meaning: "Serve /mcp from the agent itself, with the token only; no relay and no page." },
+  { name: "port", value: "PORT", fallback: "8777", meaning: "Port of the local relay, or of --http. A busy port is an error." },
+  { name: "host", value: "HOST", fallback: "127.0.0.1", meaning: "Address to listen on; beyond loopback it needs an https --issuer." },
+  { name: "ui-port", value: "PORT", fallback: "8790", meaning: "Port of the page. A busy port is an error." },
+  { name: "ui-host", value: "HOST", fallback: "127.0.0.1", meaning: "Loopback address of the page." },
+  { name: "no-open", value: null, fallback: "off", meaning: "Do not open the page in a browser." },
+  { name: "json", value: null, fallback: "off", meaning: "Print one JSON object instead of text once the agent is ready." },
+  { name: "verbose", value: null, fallback: "off", meaning: "Log events to stderr." },
+  { name: "help", value: null, fallback: "", meaning: "Show this text." },
+  { name: "version", value: null, fallback: "", meaning: "Show the version." },
+] as const satisfies readonly Flag[];
+
+export type FlagName = (typeof FLAGS)[number]["name"];
+
+/** Flags that other releases give a meaning to. Ignoring one could open what the person wanted closed, so each one refuses the start. */
+export const NOT_YET: Readonly<Record<string, { readonly switch: boolean; readonly what: string }>> = {
+  human: { switch: true, what: "the human channel" },
+  approve: { switch: false, what: "approval of single commands" },
+  "block-ms": { switch: false, what: "the human channel" },
+  "oauth-redirect": { switch: false, what: "clients configured by hand" },
+  "oauth-client-id": { switch: false, what: "clients configured by hand" },
+  "oauth-client-secret": { switch: false, what: "clients configured by hand" },
+  "ui-token": { switch: false, what: "a token for the page" },
+};
+
+export const ENV_PREFIX = "PI_AS_MCP_";
+
+/** `--ui-port` → `PI_AS_MCP_UI_PORT`. */
+export function envName(flag: string): string {
+  return ENV_PREFIX + flag.toUpperCase().replaceAll("-", "_");
+}
+
+/** Help and version are questions to the command line; a variable that asks them would only break scripts. */
+export const WITHOUT_ENV: ReadonlySet<string> = new Set(["help", "version"]);

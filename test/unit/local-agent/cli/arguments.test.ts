@@ -1,0 +1,198 @@
+import { expect, test } from "vitest";
+import { readCommand } from "../../../../local-agent/cli/arguments.ts";
+import type { Settings } from "../../../../local-agent/daemon/settings.ts";
+
+type Env = Record<string, string>;
+
+function read(line: string, env: Env = {}) {
+  const argv = line === "" ? [] : line.split(" ");
+  return readCommand(argv, { cwd: "/work/dir", home: "/home/p", env });
+}
+
+function settings(line: string, env: Env = {}): Settings {
+  const command = read(line, env);
+  if (!command.ok || command.value.kind !== "run") throw new Error(`expected settings, got ${JSON.stringify(command)}`);
+  return command.value.settings;
+}
+
+function refusal(line: string, env: Env = {}): string {
+  const command = read(line, env);
+  if (command.ok) throw new Error(`expected a refusal, got ${JSON.stringify(command.value)}`);
+  return command.error;
+}
+
+function notices(line: string, env: Env = {}): readonly string[] {
+  const command = read(line, env);
+  if (!command.ok || command.value.kind !== "run") throw new Error("expected settings");
+  return command.value.notices;
+}
+
+test("[ST1] no argument at all is a complete command", () => {
+  expect(settings("")).toEqual({
+    mode: {
+      kind: "relay",
+      relay: null,
+      keyFile: null,
+      listen: { host: "127.0.0.1", port: 8777 },
+      issuer: null,
+      oauth: true,
+      takeOver: false,
+    },
+    root: "/work/dir",
+    tools: null,
+    deny: [".ssh", ".aws", ".gnupg", ".git-credentials", ".netrc", ".config/gcloud"],
+    token: null,
+    allowOrigins: [],
+    ui: { host: "127.0.0.1", port: 8790 },
+    openPage: true,
+    json: false,
+    verbose: false,
+  });
+});
+
+test.for<[string, Partial<Settings>]>([
+  ["--root sub", { root: "/work/dir/sub" }],
+  ["--root=../x", { root: "/work/x" }],
+  ["--root=~/x", { root: "/home/p/x" }],
+  ["--tools read,bash,read", { tools: ["read", "bash"] }],
+  ["--tools powershell", { tools: ["powershell"] }],
+  ["--deny .env,./secrets/", { deny: [".env", "secrets"] }],
+  ["--deny=", { deny: [] }],
+  ["--token abc.DEF-_~+/=", { token: "abc.DEF-_~+/=" }],
+  ["--ui-port 0 --ui-host localhost", { ui: { host: "localhost", port: 0 } }],
+  ["--no-open --json --verbose", { openPage: false, json: true, verbose: true }],
+  [
+    "--allow-origin https://a.example --allow-origin https://b.example/,http://localhost:3000",
+    { allowOrigins: ["https://a.example", "https://b.example", "http://localhost:3000"] },
+  ],
+  ["--stdio", { mode: { kind: "stdio" } }],
+  ["--http --port 0", { mode: { kind: "http", listen: { host: "127.0.0.1", port: 0 }, issuer: null } }],
+])("[ST1] %s", ([line, expected]) => {
+  expect(settings(line)).toMatchObject(expected);
+});
+
+const relay = { kind: "relay", relay: null, keyFile: null, oauth: true, issuer: null, takeOver: false };
+
+test.for<[string, object]>([
+  ["--relay https://r.example/mcp", { ...relay, relay: "https://r.example" }],
+  ["--relay https://R.example:443", { ...relay, relay: "https://r.example" }],
+  ["--relay http://127.0.0.1:9000", { ...relay, relay: "http://127.0.0.1:9000" }],
+  ["--relay local", { ...relay, relay: "local" }],
+  ["--key-file k --take-over", { ...relay, keyFile: "/work/dir/k", takeOver: true }],
+  ["--http --oauth", { ...relay, relay: "local" }],
+  ["--no-oauth", { ...relay, oauth: false }],
+  ["--host 0.0.0.0 --issuer https://m.example", { ...relay, issuer: "https://m.example", listen: { host: "0.0.0.0", port: 8777 } }],
+  ["--host [::1] --issuer http://localhost:8777", { ...relay, issuer: "http://localhost:8777", listen: { host: "::1", port: 8777 } }],
+])("[ST4] mode of %s", ([line, mode]) => {
+  expect(settings(line).mode).toMatchObject(mode);
+});
+
+test.for<[string, Env, object]>([
+  ["", { PI_AS_MCP_PORT: "1234" }, { listen: { port: 1234 } }],
+  ["--port 99", { PI_AS_MCP_PORT: "1234" }, { listen: { port: 99 } }],
+  ["", { PI_AS_MCP_HTTP: "1" }, { kind: "http" }],
+  ["--stdio", { PI_AS_MCP_HTTP: "1", PI_AS_MCP_ISSUER: "https://m.example" }, { kind: "stdio" }],
+  ["--relay https://r.example", { PI_AS_MCP_HTTP: "true" }, { kind: "relay", relay: "https://r.example" }],
+  ["--http", { PI_AS_MCP_RELAY: "https://r.example" }, { kind: "http" }],
+  ["", { PI_AS_MCP_OAUTH: "0" }, { oauth: false }],
+  ["--oauth", { PI_AS_MCP_NO_OAUTH: "1" }, { oauth: true }],
+  ["--no-oauth", { PI_AS_MCP_ISSUER: "https://m.example" }, { oauth: false, issuer: null }],
+  ["", { PI_AS_MCP_KEY_FILE: "/k", PI_AS_MCP_HTTP: "", PI_AS_MCP_HUMAN: "0" }, { kind: "relay", keyFile: "/k" }],
+])("[ST2] flags go before the environment: %s with %o", ([line, env, mode]) => {
+  expect(settings(line, env).mode).toMatchObject(mode);
+});
+
+test.for<[string, string]>([
+  ["--rot x", "Unknown flag --rot. Did you mean --root? See pimcp --help."],
+  ["-x", "Unknown flag -x. See pimcp --help."],
+  ["run", 'Unexpected argument "run": pimcp takes flags, e.g. --root DIR. See pimcp --help.'],
+  ["opne", 'Unexpected argument "opne": pimcp takes flags, e.g. --root DIR. Did you mean pimcp open? See pimcp --help.'],
+  ["grants", "pimcp grants is not part of this version yet."],
+  ["--root", "--root needs a value: --root DIR."],
+  ["--root --http", "--root needs a value: --root DIR."],
+  ["--token=", "--token must not be empty: --token TOKEN."],
+  ["--http=1", '--http takes no value, got "1".'],
+  ["--port 80a", '--port must be a port number from 0 to 65535, got "80a".'],
+  ["--port 65536", '--port must be a port number from 0 to 65535, got "65536".'],
+  ["--port -1", '--port must be a port number from 0 to 65535, got "-1".'],
+  ["--host a:b/c", '--host must be a host name or address without a port, got "a:b/c".'],
+  ["--relay nonsense", '--relay must be a URL such as https://mcp.example.com, got "nonsense".'],
+  ["--relay http://r.example", '--relay must be https: only a loopback address may be http, got "http://r.example".'],
+  ["--issuer http://m.example", '--issuer must be https: only a loopback address may be http, got "http://m.example".'],
+  ["--issuer https://m.example/x", '--issuer must be an origin without path, query or user, got "https://m.example/x": try https://m.example.'],
+  ["--issuer https://u@m.example", '--issuer must be an origin without path, query or user, got "https://u@m.example": try https://m.example.'],
+  ["--allow-origin null", '--allow-origin must be a URL such as https://mcp.example.com, got "null".'],
+  ["--tools read,bsh", 'Unknown tool "bsh" in --tools. Did you mean bash? There are: read, write, edit, ls, grep, find, bash, powershell.'],
+  ["--tools ,", "--tools must name at least one tool of: read, write, edit, ls, grep, find, bash, powershell."],
+  ["--deny ../x", '--deny takes names or paths relative to the root, got "../x".'],
+  ["--deny /etc", '--deny takes names or paths relative to the root, got "/etc".'],
+  ["--token a:b", "--token may hold letters, digits and -._~+/ only: it has to fit an Authorization header."],
+  ["--ui-host 0.0.0.0", '--ui-host must be a loopback address, got "0.0.0.0": whoever reaches the page can hand out this workstation.'],
+])("[ST3] %s is one sentence with the way out", ([line, sentence]) => {
+  expect(refusal(line)).toBe(sentence);
+});
+
+test.for<[string, RegExp]>([
+  ["--stdio --http", /exclude each other/],
+  ["--http --relay https://r.example", /exclude each other/],
+  ["--oauth --no-oauth", /exclude each other/],
+  ["--no-oauth --issuer https://m.example", /--no-oauth switches off: leave one out/],
+  ["--stdio --token abcdefghijklmnopq", /--token has no meaning with --stdio/],
+  ["--http --take-over", /--take-over has no meaning with --http/],
+  ["--host 0.0.0.0", /--host 0\.0\.0\.0 can be reached from other machines.*--issuer https/],
+  ["--host 0.0.0.0 --no-oauth", /leave out --no-oauth and add --issuer https/],
+  ["--host 0.0.0.0 --issuer http://localhost:8777", /clients need an https address/],
+])("[ST5] %s is refused", ([line, sentence]) => {
+  expect(refusal(line)).toMatch(sentence);
+});
+
+test.for([
+  "--human",
+  "--approve bash",
+  "--block-ms 5",
+  "--oauth-redirect https://x.example",
+  "--oauth-client-id a",
+  "--oauth-client-secret b",
+  "--ui-token t",
+])("[ST7] %s refuses the start instead of being ignored", (line) => {
+  expect(refusal(line)).toMatch(/^--[a-z-]+ belongs to .+, which this version does not have yet/);
+});
+
+test.for<[Env, RegExp]>([
+  [{ PI_AS_MCP_HUMAN: "1" }, /^PI_AS_MCP_HUMAN belongs to the human channel.*Unset it\.$/],
+  [{ PI_AS_MCP_APPROVE: "bash" }, /^PI_AS_MCP_APPROVE belongs to approval/],
+  [{ PI_AS_MCP_HTTP: "maybe" }, /^PI_AS_MCP_HTTP is a switch: 1 or 0, got "maybe"\.$/],
+  [{ PI_AS_MCP_UI_PORT: "x" }, /^PI_AS_MCP_UI_PORT must be a port number/],
+])("[ST7] the same by environment: %o", ([env, sentence]) => {
+  expect(refusal("", env)).toMatch(sentence);
+});
+
+test("[ST6] --oauth and --no-tunnel are accepted and said to be the default, once each", () => {
+  expect(notices("--oauth --no-tunnel")).toEqual([
+    "--oauth is the default now; you can leave it out.",
+    "--no-tunnel is the default now; you can leave it out.",
+  ]);
+  expect(notices("--http --oauth")).toHaveLength(1);
+  expect(notices("", { PI_AS_MCP_OAUTH: "1" })).toEqual([]);
+});
+
+test("[ST6] a variable that is no setting is named and ignored", () => {
+  expect(notices("", { PI_AS_MCP_PROT: "1" })).toEqual([
+    "PI_AS_MCP_PROT is not a setting of this version and is ignored. Did you mean PI_AS_MCP_PORT?",
+  ]);
+});
+
+test("[ST6] a token short enough to guess is remarked on without being shown", () => {
+  expect(notices("--token hunter2").join()).toContain("short enough to be guessed");
+  expect(notices("--token hunter2").join()).not.toContain("hunter2");
+});
+
+test.for<[string, string]>([
+  ["--help", "help"],
+  ["-h", "help"],
+  ["--port x --help", "help"],
+  ["--version", "version"],
+  ["open", "open"],
+])("[ST8] %s", ([line, kind]) => {
+  expect(read(line)).toMatchObject({ ok: true, value: { kind } });
+});
