@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { operatingPrompt } from "../../../../local-agent/mcp/instructions.ts";
+import { withInstructionsTool } from "../../../../local-agent/mcp/instructions-tool.ts";
+import { descriptor, scriptedTools, text } from "../../../support/scripted-tools.ts";
+import { context, reply, requestOf, surfaceUnderTest, toolCall } from "../../../support/surface-under-test.ts";
+
+const READ = { ...descriptor("read"), promptSnippet: "reads a file", promptGuidelines: ["read before you edit", "  shared rule "] };
+const BASH = { ...descriptor("bash"), promptSnippet: "runs a command", promptGuidelines: ["shared rule", "quote paths"] };
+
+test("[MC25] the first 512 characters say what this is and where", () => {
+  const head = operatingPrompt({ root: "/home/somebody/work", tools: [READ] }).slice(0, 512);
+  for (const essential of ["workstation", "remote", "relay", "Root directory: /home/somebody/work"]) expect(head).toContain(essential);
+});
+
+test("[MC25] a Windows root is written with slashes", () => {
+  expect(operatingPrompt({ root: "C:\\work\\x", tools: [] }).slice(0, 512)).toContain("Root directory: C:/work/x");
+});
+
+test("[MC26] tools in order, then rules in order without repetition", () => {
+  const prompt = operatingPrompt({ root: "/r", tools: [READ, BASH, descriptor("mute")], guidelines: ["last but one", ""] });
+  expect(prompt).toContain("<tools>\n- read: reads a file\n- bash: runs a command\n");
+  expect(prompt).not.toContain("- mute");
+  const lines = /<rules>\n([\s\S]*)\n<\/rules>/.exec(prompt)![1]!.split("\n");
+  expect(lines.slice(0, 5)).toEqual([
+    "- Use bash to list, search and find files",
+    "- read before you edit",
+    "- shared rule",
+    "- quote paths",
+    "- last but one",
+  ]);
+  expect(prompt.endsWith("<cwd>\n/r\n</cwd>")).toBe(true);
+});
+
+test("[MC26] the hint to search with the shell goes when there is a tool for it", () => {
+  expect(operatingPrompt({ root: "/r", tools: [BASH, descriptor("grep")] })).not.toContain("Use bash");
+  expect(operatingPrompt({ root: "/r", tools: [READ] })).not.toContain("to list, search");
+});
+
+test("[MC27] get_instructions is listed last and leaves the other tools alone", async () => {
+  const tools = withInstructionsTool(scriptedTools({ read: () => text("contents") }), () => "the prompt");
+  expect(tools.list().map((tool) => tool.name)).toEqual(["read", "get_instructions"]);
+});
+
+test.each(["legacy", "modern"] as const)("[MC27] the prompt is one text, by tool and by prompt (%s)", async (era) => {
+  const { surface } = surfaceUnderTest({}, { instructions: () => "the very text" });
+  const ask = async (message: Parameters<typeof requestOf>[1]) => (await reply(await surface.handle(requestOf(era, message), context()))).result;
+  expect(await ask(toolCall(1, "get_instructions"))).toMatchObject({ content: [{ type: "text", text: "the very text" }], isError: false });
+  expect(await ask({ id: 2, method: "prompts/list" })).toMatchObject({ prompts: [{ name: "pi_as_mcp_instructions" }] });
+  const prompt = await ask({ id: 3, method: "prompts/get", params: { name: "pi_as_mcp_instructions" } });
+  expect(prompt).toMatchObject({ messages: [{ role: "user", content: { type: "text", text: "the very text" } }] });
+});
