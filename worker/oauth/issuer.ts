@@ -1,0 +1,146 @@
+/**
+ * The workspace's OAuth issuer and the gate of its `/mcp` (DESIGN D5, D6; docs/spec/oauth.md). Owns the tables of grants,
+ * clients and pending authorizations; the object owns when it is asked and when it is swept.
+ */
+import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import type { Clock } from "../../shared/ports.ts";
+import type { Principal } from "../../shared/principal.ts";
+import { err, type Result } from "../../shared/result.ts";
+import type { Deposits } from "../../shared/wire/frames.ts";
+import { refusal } from "../respond.ts";
+import { hasTables, openTables } from "../workspace/tables.ts";
+import { authenticate } from "./authenticate.ts";
+import { authorize } from "./authorize.ts";
+import { createCounters } from "./counters.ts";
+import { preflight, RESOURCE_METADATA_PATHS, resourceMetadata, SERVER_METADATA_PATHS, serveDocument, serverMetadata, withCors } from "./metadata.ts";
+import { guardOutgoingFetch } from "./outgoing-fetch.ts";
+import { createPendingStore } from "./pending-store.ts";
+import { createProviders } from "./provider.ts";
+import { createRefreshMemory } from "./refresh-memory.ts";
+import { createRegistration } from "./registration.ts";
+import { createSqlKv, sweepSqlKv } from "./sql-kv.ts";
+import { createTokenEndpoint } from "./token-endpoint.ts";
+import { cardOf, createWaitingRoom } from "./wait.ts";
+
+export interface IssuerOptions {
+  readonly storage: DurableObjectStorage;
+  /** `undefined` before the first hello ever; then the object answers 503 itself and asks nothing here. */
+  readonly deposits: () => Deposits | undefined;
+  /** Public address the agent's socket came from. */
+  readonly workstationAddress: () => string | undefined;
+  readonly isAgentConnected: () => boolean;
+  readonly clock: Clock;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+  /** Passed to the provider. */
+  readonly env: unknown;
+  /** The list of cards changed: push `pending()` to the agent. */
+  readonly pendingChanged: () => void;
+}
+
+export interface Issuer {
+  /**
+   * Answers the OAuth routes; `undefined` if the path is none of them, or OAuth is off. `origin` is the canonical origin
+   * the request came to, already checked against the deposits.
+   */
+  fetch(request: Request, origin: string): Promise<Response | undefined>;
+  /** Principal of a request to `/mcp`, or the 401 or 403 to answer with. */
+  authenticate(request: Request, origin: string): Promise<Result<Principal, Response>>;
+  /** The cards that are up. */
+  pending(): readonly PendingAuthorization[];
+  decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
+  /** Deletes what is expired. Returns when to call again (ms since the epoch), `undefined` if there is nothing to wait for. */
+  sweep(): number | undefined;
+}
+
+/** Makes no table and writes nothing until it is first asked, which the object does only after an authenticated hello. */
+export function createIssuer(options: IssuerOptions): Issuer {
+  let parts: Parts | undefined;
+  const open = () => (parts ??= assemble(options));
+  return {
+    async fetch(request, origin) {
+      if (options.deposits()?.oauth !== true) return undefined;
+      const url = new URL(request.url);
+      const route = routeOf(url.pathname);
+      if (route === undefined) return undefined;
+      if (route.cors && request.method === "OPTIONS") return preflight();
+      // The issuer is what was configured: neither Host nor a forwarded header has a say in it.
+      const response = await route.answer(open(), new Request(`${origin}${url.pathname}${url.search}`, request), origin);
+      return route.cors ? withCors(response) : response;
+    },
+    async authenticate(request, origin) {
+      const deposits = options.deposits();
+      if (deposits === undefined) return err(refusal(503, "not_ready", "No workstation has connected to this relay yet."));
+      return authenticate(request, origin, deposits, open().providers);
+    },
+    pending: () => (hasTables(options.storage) ? open().pending.cards(options.clock.now()).map(cardOf) : []),
+    decide: async (decision) => (hasTables(options.storage) ? open().room.decide(decision) : { outcome: "gone" }),
+    sweep: () => (hasTables(options.storage) ? sweep(open(), options) : undefined),
+  };
+}
+
+type Parts = ReturnType<typeof assemble>;
+
+function assemble(options: IssuerOptions) {
+  const now = () => options.clock.now();
+  guardOutgoingFetch(now);
+  const { sql } = openTables(options.storage);
+  const providers = createProviders(createSqlKv(sql, options.clock), options.env, options.waitUntil);
+  const counters = createCounters(sql, now);
+  const pending = createPendingStore(sql);
+  const memory = createRefreshMemory(sql, now);
+  const registration = createRegistration(providers, sql, counters, now);
+  const { isAgentConnected, workstationAddress } = options;
+  const onUsed = (clientId: string) => registration.markUsed(clientId);
+  const room = createWaitingRoom({ providers, pending, now, isAgentConnected, onUsed, onChanged: options.pendingChanged });
+  const onDisplaced = (ids: readonly string[]) => room.displace(ids);
+  const opening = { providers, pending, counters, now, workstationAddress, isAgentConnected, onDisplaced };
+  return { sql, providers, pending, memory, registration, room, opening, tokens: createTokenEndpoint(providers, memory) };
+}
+
+interface Route {
+  /** Readable by any web origin. The pages are not: they are for a person's own browser window. */
+  readonly cors: boolean;
+  readonly answer: (parts: Parts, request: Request, origin: string) => Promise<Response>;
+}
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  "/register": { cors: true, answer: (parts, request, origin) => parts.registration.fetch(request, origin) },
+  "/token": { cors: true, answer: (parts, request, origin) => parts.tokens.token(request, origin) },
+  "/revoke": { cors: true, answer: (parts, request, origin) => parts.tokens.revoke(request, origin) },
+  "/authorize": { cors: false, answer: (parts, request, origin) => authorize(request, origin, parts.opening) },
+  "/authorize/wait": { cors: false, answer: (parts, request) => parts.room.fetch(request) },
+};
+const RESOURCE_METADATA: Route = { cors: true, answer: (_parts, request, origin) => serveDocument(request, () => resourceMetadata(origin)) };
+const SERVER_METADATA: Route = {
+  cors: true,
+  answer: (parts, request, origin) => serveDocument(request, () => serverMetadata(parts.providers, origin)),
+};
+
+function routeOf(path: string): Route | undefined {
+  if (RESOURCE_METADATA_PATHS.has(path)) return RESOURCE_METADATA;
+  if (SERVER_METADATA_PATHS.has(path)) return SERVER_METADATA;
+  return Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined;
+}
+
+/** Sweeping is housekeeping only (everything expired is already invisible), so it never runs more often than this. */
+const SWEEP_PAUSE_MS = 60_000;
+
+function sweep({ sql, pending, memory, registration }: Parts, options: IssuerOptions): number | undefined {
+  const now = options.clock.now();
+  const before = pending.cards(0).length;
+  sweepSqlKv(sql, now);
+  sql.exec("DELETE FROM counters WHERE expires_at <= ?", now);
+  const due = [pending.sweep(now), memory.sweep(now), registration.sweep(now), nextExpiry(sql)].filter((time) => time !== undefined);
+  if (pending.cards(0).length !== before) options.pendingChanged();
+  return due.length === 0 ? undefined : Math.max(now + SWEEP_PAUSE_MS, Math.min(...due));
+}
+
+function nextExpiry(sql: SqlStorage): number | undefined {
+  const { at } = sql
+    .exec<{ at: number | null }>(
+      `SELECT min(at) AS at FROM (SELECT min(expires_at) * 1000 AS at FROM oauth_kv
+       UNION ALL SELECT min(expires_at) FROM counters UNION ALL SELECT min(retired_at) + 2592000000 FROM retired_refresh)`,
+    )
+    .one();
+  return at ?? undefined;
+}

@@ -1,0 +1,116 @@
+/** The OAuth provider as this issuer runs it: one per canonical origin, all over one store. Pinned, so its record format may be relied on. */
+import { OAuthAuthorizationServer, type OAuthHelpers } from "@cloudflare/workers-oauth-provider";
+import { isJsonObject, parseJson, type JsonObject } from "../../shared/json.ts";
+import type { SqlKv } from "./sql-kv.ts";
+
+/** The one scope. Everything a client asks for is narrowed to it. */
+export const SCOPE = "mcp";
+/** Readable in every token, hence neutral. There is one owner per workspace. */
+export const OWNER = "owner";
+/** Long enough for clients that do not refresh inside a conversation; revocation is immediate anyway. */
+export const ACCESS_TOKEN_SECONDS = 12 * 60 * 60;
+/** Renewed by every refresh. */
+export const REFRESH_TOKEN_SECONDS = 30 * 24 * 60 * 60;
+
+/** What a token carries, encrypted under the token. */
+export interface TokenProps {
+  readonly clientName: string;
+}
+
+export interface ProviderEnv {
+  readonly OAUTH_KV: SqlKv;
+}
+
+export interface Providers {
+  readonly kv: SqlKv;
+  /** Built on first use and kept: the provider fixes issuer and resource at construction. */
+  helpers(origin: string): OAuthHelpers;
+  fetch(request: Request, origin: string): Promise<Response>;
+  /** Scope, properties and client of a live access token for this origin's `/mcp`; `null` for anything else. */
+  validate(token: string, origin: string): Promise<{ readonly scope: readonly string[]; readonly props: TokenProps } | null>;
+}
+
+export function createProviders(kv: SqlKv, env: unknown, waitUntil: (promise: Promise<unknown>) => void): Providers {
+  const servers = new Map<string, OAuthAuthorizationServer<ProviderEnv>>();
+  const providerEnv: ProviderEnv = { ...(typeof env === "object" ? env : {}), OAUTH_KV: kv };
+  // The provider uses nothing else of an execution context.
+  const context = { waitUntil, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
+  const server = (origin: string): OAuthAuthorizationServer<ProviderEnv> => {
+    const known = servers.get(origin);
+    if (known !== undefined) return known;
+    const built = buildServer(origin);
+    servers.set(origin, built);
+    return built;
+  };
+  return {
+    kv,
+    helpers: (origin) => server(origin).getOAuthApi(providerEnv),
+    fetch: (request, origin) => server(origin).fetch(request, providerEnv, context),
+    validate: async (token, origin) => server(origin).validateToken(resourceOf(origin), token, providerEnv),
+  };
+}
+
+/** The protected resource of an origin: exactly what people paste into their client. */
+export function resourceOf(origin: string): string {
+  return `${origin}/mcp`;
+}
+
+/**
+ * Spells `resource` (RFC 8707) as the provider knows it. Real clients name the origin, with or without a slash, although
+ * the metadata says `/mcp`. Anything else stays as it is, for the provider to refuse. Returns whether all are ours.
+ */
+export function normalizeResource(parameters: URLSearchParams, origin: string): boolean {
+  const ours = new Set([origin, `${origin}/`, resourceOf(origin)]);
+  const asked = parameters.getAll("resource");
+  parameters.delete("resource");
+  for (const resource of new Set(asked.map((value) => (ours.has(value) ? resourceOf(origin) : value)))) parameters.append("resource", resource);
+  return asked.every((value) => ours.has(value));
+}
+
+/** A grant's record as the provider stores it; only the members used here. */
+export async function readGrant(kv: SqlKv, grantId: string): Promise<{ readonly clientId: string; readonly redirectUri: string } | undefined> {
+  const record = await kv.get(`grant:${OWNER}:${grantId}`, "json");
+  if (!isJsonObject(record)) return undefined;
+  return { clientId: text(record, "clientId"), redirectUri: text(record, "redirectUri") };
+}
+
+/**
+ * The id written in a code or token of ours (`owner:<grant>:<secret>`). It proves nothing: anyone may write one. Use it
+ * to look up, never to decide.
+ */
+export function grantIdIn(token: string): string | undefined {
+  const [owner, grantId, secret, ...rest] = token.split(":");
+  return owner === OWNER && grantId !== undefined && grantId !== "" && secret !== undefined && rest.length === 0 ? grantId : undefined;
+}
+
+/** A client that is named by the address of its metadata document, which the provider fetches at every use. */
+export function isDocumentClient(clientId: string): boolean {
+  return /^https:/i.test(clientId.trim());
+}
+
+export async function readJsonBody(response: Response): Promise<JsonObject> {
+  const value = parseJson(await response.text());
+  return isJsonObject(value) ? value : {};
+}
+
+function buildServer(origin: string): OAuthAuthorizationServer<ProviderEnv> {
+  return new OAuthAuthorizationServer<ProviderEnv>({
+    issuer: origin,
+    resources: [resourceOf(origin)],
+    authorizeEndpoint: "/authorize",
+    tokenEndpoint: "/token",
+    clientRegistrationEndpoint: "/register",
+    scopesSupported: [SCOPE, "offline_access"],
+    accessTokenTTL: ACCESS_TOKEN_SECONDS,
+    refreshTokenTTL: REFRESH_TOKEN_SECONDS,
+    refreshTokenIdleTTL: REFRESH_TOKEN_SECONDS,
+    allowPrivateUseRedirectUris: true, // Which of them: redirects.ts.
+    clientIdMetadataDocumentEnabled: true,
+    onError: () => {}, // Its default prints descriptions that quote the request.
+  });
+}
+
+function text(record: JsonObject, member: string): string {
+  const value = record[member];
+  return typeof value === "string" ? value : "";
+}

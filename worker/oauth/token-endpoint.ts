@@ -1,0 +1,157 @@
+/**
+ * `/token` (RFC 6749 §3.2) and `/revoke` (RFC 7009) in front of the provider: one request per grant at a time, bounded
+ * bodies, refresh answers that may be asked for twice, and families that end when a token is reused.
+ */
+import { isJsonObject, parseJson } from "../../shared/json.ts";
+import { readBody } from "./body.ts";
+import { sha256Hex } from "./digest.ts";
+import { methodNotAllowed, oauthError } from "./metadata.ts";
+import { grantIdIn, isDocumentClient, normalizeResource, OWNER, readGrant, type Providers } from "./provider.ts";
+import { respell } from "./redirects.ts";
+import type { RefreshMemory } from "./refresh-memory.ts";
+
+const MAX_BYTES = 64 * 1024;
+
+export interface TokenEndpoint {
+  token(request: Request, origin: string): Promise<Response>;
+  revoke(request: Request, origin: string): Promise<Response>;
+}
+
+export function createTokenEndpoint(providers: Providers, memory: RefreshMemory): TokenEndpoint {
+  const inTurn = createTurns();
+  const pass = (form: URLSearchParams, request: Request, origin: string) => providers.fetch(formRequest(`${origin}/token`, form, request), origin);
+
+  async function exchangeCode(form: URLSearchParams, request: Request, origin: string): Promise<Response> {
+    const grantId = grantIdIn(form.get("code") ?? "");
+    const redirectUri = form.get("redirect_uri");
+    const grant = grantId === undefined ? undefined : await readGrant(providers.kv, grantId);
+    // The provider stored one spelling of the loopback address, the client may use another.
+    if (redirectUri !== null && grant !== undefined) form.set("redirect_uri", respell(redirectUri, grant.redirectUri));
+    const verifier = form.get("code_verifier");
+    if (verifier !== null && !/^[\w.~-]{43,128}$/.test(verifier)) {
+      return oauthError(400, "invalid_grant", "code_verifier must be 43 to 128 unreserved characters (RFC 7636 §4.1).");
+    }
+    return pass(form, request, origin);
+  }
+
+  async function refresh(form: URLSearchParams, request: Request, origin: string, isOurResource: boolean): Promise<Response> {
+    const presented = form.get("refresh_token") ?? "";
+    // The key covers everything that authenticates the client, so a remembered answer is only for who got it.
+    const key = await sha256Hex(
+      JSON.stringify([origin, presented, form.get("client_id"), form.get("client_secret"), request.headers.get("authorization")]),
+    );
+    const known = isOurResource ? await memory.recall(key, presented) : undefined;
+    if (known !== undefined && (await readGrant(providers.kv, known.grantId)) !== undefined) return tokenAnswer(known.answer);
+    const response = await pass(form, request, origin);
+    const text = await response.text();
+    if (response.ok) await rememberRefresh(memory, key, presented, text);
+    else if (errorIn(text) === "invalid_grant") await endReusedFamily(providers, memory, presented, origin);
+    return new Response(text, { status: response.status, headers: response.headers });
+  }
+
+  return {
+    async token(request, origin) {
+      const form = await readForm(request);
+      if (form instanceof Response) return form;
+      if (!form.has("grant_type")) return oauthError(400, "invalid_request", "grant_type is required.");
+      form.delete("scope"); // There is one scope and every grant has exactly it: nothing to widen, nothing to refuse.
+      const isOurResource = normalizeResource(form, origin);
+      const subject = form.get("grant_type") === "refresh_token" ? form.get("refresh_token") : form.get("code");
+      const grantId = grantIdIn(subject ?? "");
+      if (!(await mayAsk(providers, form, grantId))) return oauthError(400, "invalid_grant", "The grant is not known, or not this client's.");
+      if (hasRepeated(form)) return pass(form, request, origin); // Refused there.
+      return inTurn(grantId, () => {
+        if (form.get("grant_type") === "refresh_token") return refresh(form, request, origin, isOurResource);
+        if (form.get("grant_type") === "authorization_code") return exchangeCode(form, request, origin);
+        return pass(form, request, origin);
+      });
+    },
+    async revoke(request, origin) {
+      const form = await readForm(request);
+      if (form instanceof Response) return form;
+      if (!form.has("token")) return oauthError(400, "invalid_request", "token is required.");
+      form.delete("grant_type"); // With one, the provider would read a token request.
+      const grantId = grantIdIn(form.get("token") ?? "");
+      if (!(await mayAsk(providers, form, grantId))) return new Response(null, { status: 200 }); // RFC 7009 §2.2: not an error.
+      return inTurn(grantId, () => pass(form, request, origin));
+    },
+  };
+}
+
+/**
+ * Whether the provider may look the client up. For a client named by an address that means a fetch, so a stranger could
+ * use us to send requests: it must name the client of an existing grant.
+ */
+async function mayAsk(providers: Providers, form: URLSearchParams, grantId: string | undefined): Promise<boolean> {
+  const clientId = form.get("client_id") ?? "";
+  if (!isDocumentClient(clientId)) return true;
+  return grantId !== undefined && (await readGrant(providers.kv, grantId))?.clientId === clientId;
+}
+
+async function rememberRefresh(memory: RefreshMemory, key: string, presented: string, text: string): Promise<void> {
+  const answer = parseJson(text);
+  const successor = isJsonObject(answer) ? answer["refresh_token"] : undefined;
+  if (typeof successor !== "string") return;
+  const grantId = grantIdIn(successor) ?? ""; // Written by the provider just now, so it may be believed.
+  await memory.retire(presented, successor, grantId);
+  await memory.remember(key, presented, grantId, text);
+}
+
+/** Two parties hold tokens of one family; which is the thief cannot be told, so it ends for both. */
+async function endReusedFamily(providers: Providers, memory: RefreshMemory, presented: string, origin: string): Promise<void> {
+  const grantId = await memory.reusedGrant(presented);
+  if (grantId === undefined) return;
+  await providers.helpers(origin).revokeGrant(grantId, OWNER);
+  memory.forget(grantId);
+}
+
+async function readForm(request: Request): Promise<URLSearchParams | Response> {
+  if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded") {
+    return oauthError(400, "invalid_request", "Content-Type must be application/x-www-form-urlencoded.");
+  }
+  const body = await readBody(request, MAX_BYTES);
+  return body === undefined ? oauthError(400, "invalid_request", `The body is at most ${MAX_BYTES} bytes long.`) : new URLSearchParams(body);
+}
+
+/** Without `Origin`: CORS is answered in one place, ours. */
+function formRequest(url: string, form: URLSearchParams, original: Request): Request {
+  const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
+  const authorization = original.headers.get("authorization");
+  if (authorization !== null) headers.set("authorization", authorization);
+  return new Request(url, { method: "POST", headers, body: form.toString() });
+}
+
+function hasRepeated(form: URLSearchParams): boolean {
+  const names = [...form.keys()];
+  return names.some((name, at) => name !== "resource" && names.indexOf(name) !== at);
+}
+
+function tokenAnswer(text: string): Response {
+  return new Response(text, { headers: { "content-type": "application/json", "cache-control": "no-store" } });
+}
+
+function errorIn(text: string): unknown {
+  const value = parseJson(text);
+  return isJsonObject(value) ? value["error"] : undefined;
+}
+
+/**
+ * One at a time per grant: the provider reads, awaits and writes. Per grant and not for all, because looking up one
+ * client may take ten seconds and must not keep the others waiting.
+ */
+function createTurns(): <T>(key: string | undefined, run: () => Promise<T>) => Promise<T> {
+  const tails = new Map<string, Promise<unknown>>();
+  return async (key, run) => {
+    if (key === undefined) return run();
+    const mine = (tails.get(key) ?? Promise.resolve()).then(run, run);
+    const tail = mine.catch(() => {});
+    tails.set(key, tail);
+    try {
+      return await mine;
+    } finally {
+      if (tails.get(key) === tail) tails.delete(key);
+    }
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * Who opened a page or registered a client, as far as the edge knows. Only `CF-Connecting-IP` and `CF-IPCountry` count:
+ * the platform sets them. `X-Forwarded-*` can be written by anyone and is never read.
+ */
+
+export interface Visitor {
+  readonly address: string;
+  /** Key of rate limits: an IPv4 address, or the /64 of an IPv6 one, because a household or attacker owns a whole /64. */
+  readonly source: string;
+  readonly country: string;
+  /** "Firefox on Linux": enough to recognise one's own. */
+  readonly browser: string;
+}
+
+export function visitorOf(request: Request): Visitor {
+  const address = request.headers.get("cf-connecting-ip")?.trim().slice(0, 64) ?? "";
+  return {
+    address: address === "" ? "unknown" : address,
+    source: sourceOf(address),
+    country: request.headers.get("cf-ipcountry")?.slice(0, 2) ?? "",
+    browser: browserOf(request.headers.get("user-agent") ?? ""),
+  };
+}
+
+export function sourceOf(address: string): string {
+  if (!address.includes(":")) return address === "" ? "unknown" : address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = "", tail] = address.toLowerCase().split("%")[0]?.split("::") ?? [];
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0");
+  const groups = [...left, ...zeros, ...right].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ""));
+  return `${groups.join(":")}::/64`;
+}
+
+/** `null` when either address is not known. */
+export function isSameSource(source: string, workstationAddress: string | undefined): boolean | null {
+  if (source === "unknown" || workstationAddress === undefined || workstationAddress === "") return null;
+  return source === sourceOf(workstationAddress);
+}
+
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/Edg(e|A|iOS)?\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/SamsungBrowser\//, "Samsung Internet"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/Electron\//, "a desktop app"],
+  [/Chrome\/|CriOS\//, "Chrome"],
+  [/Safari\//, "Safari"],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/iPhone|iPad/, "iOS"],
+  [/Android/, "Android"],
+  [/CrOS/, "ChromeOS"],
+  [/Windows/, "Windows"],
+  [/Mac OS X|Macintosh/, "macOS"],
+  [/Linux|X11/, "Linux"],
+];
+
+export function browserOf(userAgent: string): string {
+  const find = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const browser = find(BROWSERS) ?? "an unknown browser";
+  const system = find(SYSTEMS);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,179 @@
+/**
+ * `GET /authorize/wait`: what the waiting page asks. The first question that brings its cookie raises the card; the one
+ * that finds a decision takes it along, and only then is a code minted, so a code exists only where its browser is.
+ */
+import { authorizationErrorRedirect, type AuthorizationErrorCode } from "@cloudflare/workers-oauth-provider";
+import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import { jsonAnswer } from "../respond.ts";
+import { redirectTo, renderWaiting, respelled } from "./authorize.ts";
+import { sameHash, sha256Hex } from "./digest.ts";
+import { methodNotAllowed } from "./metadata.ts";
+import type { Pending, PendingStore } from "./pending-store.ts";
+import { OWNER, SCOPE, type Providers, type TokenProps } from "./provider.ts";
+import { redirectHostOf } from "./redirects.ts";
+import { readCookie, setWaitingCookie } from "./waiting-cookie.ts";
+import { errorPage } from "./waiting-page.ts";
+
+/** Below every proxy's patience. */
+const POLL_MS = 20_000;
+/** Open questions per request: more tabs than that are not one person. */
+const MAX_POLLS = 4;
+
+export interface WaitingRoomOptions {
+  readonly providers: Providers;
+  readonly pending: PendingStore;
+  readonly now: () => number;
+  readonly isAgentConnected: () => boolean;
+  readonly onUsed: (clientId: string) => void;
+  readonly onChanged: () => void;
+}
+
+export interface WaitingRoom {
+  fetch(request: Request): Promise<Response>;
+  decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
+  displace(ids: readonly string[]): void;
+}
+
+export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
+  const { pending } = options;
+  const bells = createBells();
+  const settle = (one: Pending, state: "allowed" | "denied") => {
+    pending.settle(one.id, state);
+    bells.ring(one.id);
+    options.onChanged();
+  };
+  return {
+    async fetch(request) {
+      if (request.method !== "GET") return methodNotAllowed("GET");
+      const url = new URL(request.url);
+      const asPage = url.searchParams.has("page");
+      const id = url.searchParams.get("id") ?? "";
+      const found = pending.find(id);
+      if (found === undefined) return ended(asPage, 404, "This request is over. Start again in the app.");
+      if (!(await isSameBrowser(request, found))) return ended(asPage, 403, "This request was opened in another browser. Go on there.");
+      if (found.state === "waiting" && !found.raised && found.expiresAt > options.now()) {
+        pending.raise(id);
+        options.onChanged();
+      }
+      if (found.state === "waiting" && !asPage) await bells.wait(id, Math.min(POLL_MS, found.expiresAt - options.now()));
+      return answer(pending.find(id), asPage, options);
+    },
+    async decide(decision) {
+      const found = pending.find(decision.id);
+      if (found === undefined || found.state !== "waiting" || !found.raised || found.expiresAt <= options.now()) return { outcome: "gone" };
+      if (!decision.allow) {
+        settle(found, "denied");
+        return { outcome: "denied" };
+      }
+      const { code, request, redirectUri } = found.facts;
+      if (code !== null && !sameHash((decision.code ?? "").replace(/[\s-]/g, ""), code)) {
+        settle(found, "denied"); // One try: a second one would be a guess.
+        return { outcome: "wrong_code" };
+      }
+      pending.rememberAllowed(request.clientId, redirectHostOf(redirectUri), options.now());
+      settle(found, "allowed");
+      return { outcome: "allowed" };
+    },
+    displace(ids) {
+      for (const id of ids) bells.ring(id);
+      if (ids.length > 0) options.onChanged();
+    },
+  };
+}
+
+export function cardOf({ id, expiresAt, createdAt, facts }: Pending): PendingAuthorization {
+  return {
+    id,
+    redirectHost: redirectHostOf(facts.redirectUri),
+    redirectUri: facts.redirectUri,
+    clientId: facts.request.clientId,
+    clientName: facts.clientName,
+    scopeAsked: facts.request.scope,
+    scopeGranted: [SCOPE],
+    allowedBefore: facts.allowedBefore,
+    opened: { address: facts.address, country: facts.country, browser: facts.browser, at: createdAt, sameAddress: facts.sameAddress },
+    codeRequired: facts.code !== null,
+    expiresAt,
+  };
+}
+
+async function isSameBrowser(request: Request, { facts }: Pending): Promise<boolean> {
+  const cookie = readCookie(request, facts.cookieName);
+  return cookie !== undefined && sameHash(await sha256Hex(cookie), facts.cookieHash);
+}
+
+async function answer(found: Pending | undefined, asPage: boolean, options: WaitingRoomOptions): Promise<Response> {
+  if (found === undefined) return ended(asPage, 404, "This request was finished in another tab.");
+  const away = !options.isAgentConnected();
+  if (found.state === "waiting" && found.expiresAt > options.now()) {
+    return asPage ? renderWaiting(found, options.now(), away) : jsonAnswer(200, { waiting: true, away });
+  }
+  // Removed before anything is awaited: of two questions at once only one collects.
+  options.pending.remove(found.id);
+  const location = respelled(await outcomeOf(found, options), found.facts.redirectUri);
+  const response = asPage ? redirectTo(location) : jsonAnswer(200, { redirect: location });
+  response.headers.append("set-cookie", setWaitingCookie(found.facts.cookieName, "", 0));
+  return response;
+}
+
+/** Where the browser goes: to the client with a code, or with an error and our `iss` (RFC 9207). */
+async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions): Promise<string> {
+  const failed = (code: AuthorizationErrorCode, description: string) => authorizationErrorRedirect(facts.request, code, description);
+  switch (state) {
+    case "denied":
+      return failed("access_denied", "The person at the workstation did not allow it");
+    case "displaced":
+      return failed("temporarily_unavailable", "Too many sign-ins were started at once; start again");
+    case "waiting":
+      return failed("access_denied", "Nobody answered in time; start again");
+    case "allowed": {
+      const props: TokenProps = { clientName: facts.clientName };
+      try {
+        const done = await options.providers.helpers(facts.origin).completeAuthorization({
+          request: facts.request,
+          userId: OWNER,
+          metadata: { clientName: facts.clientName, redirectHost: redirectHostOf(facts.redirectUri) },
+          scope: [SCOPE],
+          props,
+          revokeExistingGrants: false, // The default would log out the same client's other devices.
+        });
+        options.onUsed(facts.request.clientId);
+        return done.redirectTo;
+      } catch {
+        // The client was deleted, or its document changed or vanished, since the page was opened.
+        return failed("server_error", "The client could not be looked up again; start again");
+      }
+    }
+  }
+}
+
+function ended(asPage: boolean, status: number, message: string): Response {
+  return asPage ? errorPage(status, message, "You can close this page.") : jsonAnswer(status, { message });
+}
+
+/** Wakes the questions that wait for a request. In memory: a sleeping object has none open. */
+function createBells(): { wait(id: string, atMostMs: number): Promise<void>; ring(id: string): void } {
+  const waiting = new Map<string, Set<() => void>>();
+  return {
+    wait: (id, atMostMs) =>
+      new Promise((resolve) => {
+        const others = waiting.get(id) ?? new Set();
+        waiting.set(id, others);
+        for (const oldest of others) {
+          if (others.size < MAX_POLLS) break;
+          oldest();
+        }
+        const wake = () => {
+          clearTimeout(timer);
+          others.delete(wake);
+          if (others.size === 0 && waiting.get(id) === others) waiting.delete(id);
+          resolve();
+        };
+        const timer = setTimeout(wake, Math.max(0, atMostMs));
+        waiting.set(id, others.add(wake));
+      }),
+    ring(id) {
+      for (const wake of waiting.get(id) ?? []) wake();
+    },
+  };
+}
