@@ -1,0 +1,96 @@
+// What every npm script goes through: `node scripts/run.mjs TARGET [ARGUMENTS]`. Runs on Node 20 and without dependencies;
+// installs and builds what is missing, then runs the target on the Node that package.json pins, with arguments, signals and
+// the exit code handed through.
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureBuild, ensureDependencies, ensureWorkerTypes } from "./run/prepare.mjs";
+import { endSignal, exitCodeOfSignal, run, wasAskedToEnd } from "./run/processes.mjs";
+import { say, Stop } from "./run/say.mjs";
+import { withSetupLock } from "./run/setup-lock.mjs";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const windows = process.platform === "win32";
+const bin = (name) => join(root, "node_modules", ".bin", windows ? `${name}.cmd` : name);
+/** Named by its path: a shell or a loader that looks `node` up again could find the machine's own. */
+const node = windows ? join(root, "node_modules", "node", "bin", "node.exe") : bin("node");
+const env = { ...process.env, PATH: `${join(root, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}` };
+
+const vitest = (...projects) => ({ steps: (args) => [[bin("vitest"), "run", ...projects.flatMap((name) => ["--project", name]), ...args]] });
+const typecheck = [() => ensureWorkerTypes(root, bin, env), [bin("tsc"), "-b"]];
+const lint = [
+  [bin("oxlint"), "--deny-warnings"],
+  [bin("oxfmt"), "--check"],
+];
+
+/** `steps` run one after the other until one fails; a step is a command line or a function that gives an exit code. */
+const TARGETS = {
+  start: { builds: true, agent: true, steps: (args) => [[node, join(root, "dist/pimcp.mjs"), ...args]] },
+  deploy: { builds: true, agent: true, steps: (args) => [[node, join(root, "dist/pimcp.mjs"), "deploy", ...args]] },
+  test: { builds: true, tests: true, ...vitest("node", "workerd") },
+  "test:e2e": { builds: true, tests: true, ...vitest("e2e") },
+  "test:browser": { builds: true, tests: true, before: requireBrowser, ...vitest("browser") },
+  "test:conformance": { builds: true, tests: true, steps: (args) => [[node, "test/conformance/run.ts", ...args]] },
+  bench: { builds: true, tests: true, steps: (args) => [[node, "test/bench/run.ts", ...args]] },
+  build: { builds: "always", steps: () => [] },
+  typecheck: { tests: true, steps: () => typecheck },
+  lint: { tests: true, steps: () => lint },
+  check: { tests: true, steps: () => [...typecheck, ...lint, [bin("knip")]] },
+  fix: { steps: () => [[bin("oxlint"), "--fix"], [bin("oxfmt")]] },
+};
+
+async function main([name, ...args]) {
+  const target = Object.hasOwn(TARGETS, name ?? "") ? TARGETS[name] : undefined;
+  if (target === undefined) throw new Stop(`There is no target ${JSON.stringify(name ?? "")}: choose one of ${Object.keys(TARGETS).join(", ")}.`, 2);
+  if (Number(process.versions.node.split(".")[0]) < 20) throw new Stop(`Node 20 or newer is needed to set up, this is ${process.version}.`, 2);
+  await withSetupLock(join(root, ".setup.lock"), () => prepare(target));
+  if (!wasAskedToEnd()) target.before?.();
+  const where = target.agent === true ? { cwd: personsDirectory(name), ipc: true, withParent: true } : { cwd: root, withParent: true };
+  return runSteps(target.steps(args), where);
+}
+
+async function runSteps(steps, where) {
+  for (const step of steps) {
+    if (wasAskedToEnd()) return exitCodeOfSignal(endSignal());
+    const code = typeof step === "function" ? await step() : await run(step[0], step.slice(1), { env, ...where });
+    if (code !== 0) return code;
+  }
+  return wasAskedToEnd() && where.ipc !== true ? exitCodeOfSignal(endSignal()) : 0;
+}
+
+async function prepare(target) {
+  await ensureDependencies(root, "dependencies");
+  if (target.tests === true && existsSync(join(root, "test/package-lock.json")) && !wasAskedToEnd())
+    await ensureDependencies(join(root, "test"), "test dependencies");
+  if (target.builds !== undefined && !wasAskedToEnd()) await ensureBuild(root, node, env, target.builds === "always");
+}
+
+/** npm runs scripts in the package's directory; relative paths and the default root mean where the person typed. */
+function personsDirectory(name) {
+  const { INIT_CWD, npm_lifecycle_event } = process.env;
+  const cwd = process.cwd();
+  return npm_lifecycle_event === name && INIT_CWD !== undefined && existsSync(INIT_CWD) && realpathSync(cwd) === realpathSync(root) ? INIT_CWD : cwd;
+}
+
+function requireBrowser() {
+  const named = process.env.CHROMIUM_PATH;
+  const places = named === undefined ? browserCandidates() : [named];
+  const found = places.find((path) => existsSync(path));
+  if (found === undefined)
+    throw new Stop("No Chromium found: install one (Debian: apt-get install chromium), or set CHROMIUM_PATH to its executable.", 2);
+  env.CHROMIUM_PATH = found;
+}
+
+function browserCandidates() {
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const onPath = (process.env.PATH ?? "").split(delimiter).flatMap((dir) => names.map((name) => join(dir, name)));
+  return [...onPath, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"];
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof Stop)) throw error;
+  say(error.message);
+  process.exitCode = error.exitCode;
+}

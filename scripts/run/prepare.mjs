@@ -1,0 +1,113 @@
+// What has to be there before anything runs: dependencies and the build, each made again only when its inputs changed.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { run, wasAskedToEnd } from "./processes.mjs";
+import { say, Stop } from "./say.mjs";
+
+/** Installs `dir`'s dependencies when there are none or package-lock.json changed. */
+export async function ensureDependencies(dir, label) {
+  const lock = join(dir, "package-lock.json");
+  const stamp = join(dir, "node_modules", ".installed");
+  const wanted = createHash("sha256").update(readFileSync(lock)).update(`${process.platform} ${process.arch}`).digest("hex");
+  if (readText(stamp) === wanted) return;
+  if (!isInstalled(dir, lock)) {
+    say(`Installing ${label} (npm ci); this takes a minute the first time.`);
+    const startedAt = performance.now();
+    const npm = npmCommand();
+    // stdout may belong to MCP, so npm's goes to stderr as well.
+    const code = await run(npm[0], [...npm.slice(1), "ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+      cwd: dir,
+      env: process.env,
+      stdio: ["ignore", 2, 2],
+    });
+    if (wasAskedToEnd()) return;
+    if (code !== 0) throw new Stop(`Installing ${label} failed (npm ci, exit code ${code}): see its output above; it needs the npm registry.`);
+    say(`Installed ${label} in ${seconds(startedAt)}.`);
+  }
+  writeFileSync(stamp, wanted);
+}
+
+/** Whether node_modules, however it was made, holds exactly what the lock file asks for. npm keeps its own list there. */
+function isInstalled(dir, lock) {
+  const installed = parse(readText(join(dir, "node_modules", ".package-lock.json")));
+  const wanted = parse(readText(lock));
+  if (installed === undefined || wanted === undefined) return false;
+  return Object.entries(wanted.packages).every(([path, entry]) => {
+    const found = installed.packages[path];
+    return (
+      path === "" ||
+      (found === undefined ? entry.optional === true || entry.devOptional === true || entry.peer === true : found.version === entry.version)
+    );
+  });
+}
+
+/** The npm that started this, else the one on the PATH. */
+function npmCommand() {
+  const cli = process.env.npm_execpath;
+  return cli !== undefined && /npm-cli\.c?js$/.test(cli) && existsSync(cli) ? [process.execPath, cli] : ["npm"];
+}
+
+const BUILD_INPUTS = ["shared", "worker", "local-agent", "ui", "scripts/build.mjs", "package-lock.json", "wrangler.toml"];
+
+/** Builds `dist` when a source is newer than, or other than, what it was built from. */
+export async function ensureBuild(root, node, env, force = false) {
+  const stamp = join(root, "dist", ".built-from");
+  const wanted = fingerprint(root);
+  if (!force && readText(stamp) === wanted) return;
+  say("Building.");
+  const startedAt = performance.now();
+  const code = await run(node, [join(root, "scripts/build.mjs")], { cwd: root, env, stdio: ["ignore", 2, 2] });
+  if (wasAskedToEnd()) return;
+  if (code !== 0) throw new Stop(`The build failed (exit code ${code}): see its output above.`);
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, wanted);
+  say(`Built in ${seconds(startedAt)}.`);
+}
+
+/** Names, sizes and times of the inputs: reading them all would cost more than the check is worth. */
+function fingerprint(root) {
+  const hash = createHash("sha256");
+  const visit = (path) => {
+    const found = statSync(join(root, path), { throwIfNoEntry: false });
+    if (found === undefined) return;
+    if (!found.isDirectory()) return void hash.update(`${path} ${found.size} ${found.mtimeMs}\n`);
+    for (const name of readdirSync(join(root, path)).toSorted()) if (name !== "node_modules") visit(join(path, name));
+  };
+  for (const input of BUILD_INPUTS) visit(input);
+  return hash.digest("hex");
+}
+
+/** wrangler's types of the Worker's runtime and bindings, made again when their inputs changed. */
+export async function ensureWorkerTypes(root, bin, env) {
+  const types = join(root, ".types", "worker-configuration.d.ts");
+  const inputs = ["wrangler.toml", "package-lock.json"].map((name) => statSync(join(root, name)).mtimeMs);
+  const made = statSync(types, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (made > Math.max(...inputs)) return 0;
+  mkdirSync(dirname(types), { recursive: true });
+  return run(bin("wrangler"), ["types", ".types/worker-configuration.d.ts"], {
+    cwd: root,
+    env: { ...env, WRANGLER_SEND_METRICS: "false" },
+    stdio: ["ignore", 2, 2],
+  });
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function seconds(since) {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,70 @@
+// Child processes that end when this one is told to end, with their exit code handed on.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+
+const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
+/** The agent closes within 5 s; what has not ended by then will not. */
+const KILL_AFTER_MS = 9000;
+
+let ended;
+/** Set once a signal came: no further step is started. */
+export const wasAskedToEnd = () => ended !== undefined;
+export const exitCodeOfSignal = (signal) => 128 + (constants.signals[signal] ?? 0);
+export const endSignal = () => ended;
+
+/**
+ * Runs a program and resolves with its exit code. Signals sent to this process are handed to it. With `ipc` it has a
+ * channel that closes when this process dies in whatever way, so it can end too.
+ */
+export function run(command, args, { cwd, env, stdio = ["inherit", "inherit", "inherit"], ipc = false, withParent = false }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, stdio: ipc ? [...stdio, "ipc"] : stdio, windowsHide: true, shell: process.platform === "win32" });
+    let timer;
+    const forward = (signal) => {
+      ended ??= signal;
+      child.kill(signal);
+      timer ??= setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS);
+    };
+    for (const signal of FORWARDED) process.on(signal, forward);
+    const stopWatching = withParent ? watchParent(() => forward("SIGHUP")) : () => {};
+    const settle = () => {
+      clearTimeout(timer);
+      stopWatching();
+      for (const signal of FORWARDED) process.off(signal, forward);
+    };
+    child.once("error", (error) => {
+      settle();
+      reject(error);
+    });
+    child.once("close", (code, signal) => {
+      settle();
+      resolve(code ?? exitCodeOfSignal(signal));
+    });
+  });
+}
+
+/**
+ * npm hands signals on, but a killed npm cannot: its children get a new parent. Only under npm, and only as far up as npm:
+ * a closed terminal further up is no reason to end.
+ */
+function watchParent(onGone) {
+  if (process.env.npm_lifecycle_event === undefined) return () => {};
+  const before = ancestry();
+  const timer = setInterval(() => {
+    if (ancestry() !== before) onGone();
+  }, 1000);
+  return () => clearInterval(timer);
+}
+
+/** This process's parent and, where npm's shell stays in between, the one above it. */
+function ancestry() {
+  const parent = process.ppid;
+  try {
+    const stat = readFileSync(`/proc/${parent}/stat`, "utf8");
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    return /^(npm|node|MainThread)/.test(name) ? String(parent) : `${parent} ${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]}`;
+  } catch {
+    return String(parent);
+  }
+}

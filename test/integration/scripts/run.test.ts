@@ -1,0 +1,187 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { tempDir } from "../../support/temp-dir.ts";
+import { waitUntil } from "../../support/wait-until.ts";
+
+const repository = join(import.meta.dirname, "../../..");
+
+/** What stands for the agent: tells how it was started, then lives until its channel closes or a signal comes. */
+const AGENT = `
+  import { writeFileSync } from "node:fs";
+  writeFileSync(process.env.REPORT, JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), node: process.execPath, pid: process.pid }));
+  if (process.argv.includes("--exit")) process.exit(7);
+  process.on("disconnect", () => { writeFileSync(process.env.REPORT + ".ended", "disconnect"); process.exit(0); });
+  process.on("SIGINT", () => { writeFileSync(process.env.REPORT + ".ended", "SIGINT"); process.exit(0); });
+  setTimeout(() => process.exit(9), 30_000);
+`;
+
+/** A checkout with the real scripts, a build that counts how often it ran, and nothing to install. */
+function checkout(): string {
+  const dir = tempDir("checkout");
+  cpSync(join(repository, "scripts/run.mjs"), join(dir, "scripts/run.mjs"));
+  cpSync(join(repository, "scripts/run"), join(dir, "scripts/run"), { recursive: true });
+  const lock = JSON.stringify({
+    packages: { "": {}, "node_modules/a": { version: "1.0.0" }, "node_modules/b": { version: "1.0.0", optional: true } },
+  });
+  for (const path of ["node_modules/.bin", "shared", "worker"]) mkdirSync(join(dir, path), { recursive: true });
+  writeFileSync(join(dir, "package.json"), JSON.stringify({ name: "checkout", type: "module", scripts: { start: "node scripts/run.mjs start" } }));
+  writeFileSync(join(dir, "package-lock.json"), lock);
+  writeFileSync(join(dir, "node_modules/.package-lock.json"), JSON.stringify({ packages: { "node_modules/a": { version: "1.0.0" } } }));
+  writeFileSync(join(dir, "wrangler.toml"), "");
+  writeFileSync(join(dir, "shared/source.ts"), "");
+  symlinkSync(process.execPath, join(dir, "node_modules/.bin/node"));
+  const build = `import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+    mkdirSync("dist", { recursive: true });
+    appendFileSync("builds", "x");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    writeFileSync("dist/pimcp.mjs", ${JSON.stringify(AGENT)});`;
+  writeFileSync(join(dir, "scripts/build.mjs"), build);
+  return dir;
+}
+
+interface Started {
+  readonly process: ChildProcess;
+  readonly exit: Promise<number | null>;
+  readonly stderr: () => string;
+}
+
+function start(
+  dir: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly report?: string } = {},
+): Started {
+  const { npm_lifecycle_event: _event, INIT_CWD: _cwd, ...clean } = process.env;
+  const env = { ...clean, REPORT: options.report ?? join(dir, "report"), ...options.env };
+  const child = spawn(process.execPath, [join(dir, "scripts/run.mjs"), ...args], { cwd: options.cwd ?? dir, env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  return { process: child, exit: new Promise((resolve) => child.once("close", resolve)), stderr: () => stderr };
+}
+
+interface Report {
+  readonly args: string[];
+  readonly cwd: string;
+  readonly node: string;
+  readonly pid: number;
+}
+
+const reportOf = (dir: string, name = "report"): Report => JSON.parse(readFileSync(join(dir, name), "utf8")) as Report;
+const builds = (dir: string): number => readFileSync(join(dir, "builds"), "utf8").length;
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test("[ST30] arguments reach the program as they were given, and its exit code comes back", async () => {
+  const dir = checkout();
+  const args = ["--root", "a dir/with 'quotes'", "--tools=", "$HOME", "--exit"];
+  expect(await start(dir, ["start", ...args]).exit).toBe(7);
+  expect(reportOf(dir).args).toEqual(args);
+  await start(dir, ["deploy", "--dry-run", "--exit"]).exit;
+  expect(reportOf(dir).args).toEqual(["deploy", "--dry-run", "--exit"]);
+});
+
+test("[ST31] builds only when a source changed", async () => {
+  const dir = checkout();
+  await start(dir, ["start", "--exit"]).exit;
+  await start(dir, ["start", "--exit"]).exit;
+  expect(builds(dir)).toBe(1);
+  utimesSync(join(dir, "shared/source.ts"), new Date(), new Date(Date.now() + 5000));
+  await start(dir, ["start", "--exit"]).exit;
+  expect(builds(dir)).toBe(2);
+});
+
+test("[ST31] installs when the lock file and what is installed differ, with npm's output off stdout", async () => {
+  const dir = checkout();
+  writeFileSync(join(dir, "npm-cli.js"), 'require("node:fs").writeFileSync("npm-called", process.argv.slice(2).join(" ")); console.log("noise");');
+  const env = { npm_execpath: join(dir, "npm-cli.js") };
+  await start(dir, ["start", "--exit"], { env }).exit;
+  expect(existsSync(join(dir, "npm-called"))).toBe(false);
+  writeFileSync(join(dir, "package-lock.json"), JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }));
+  writeFileSync(join(dir, "package.json"), '{"type":"commonjs"}');
+  writeFileSync(join(dir, "scripts/package.json"), '{"type":"module"}');
+  const run = start(dir, ["start", "--exit"], { env });
+  let stdout = "";
+  run.process.stdout?.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  await run.exit;
+  expect(readFileSync(join(dir, "npm-called"), "utf8")).toContain("ci --no-audit");
+  expect([stdout, run.stderr().includes("noise")]).toEqual(["", true]);
+});
+
+test("[ST32] starts at the same moment build once and all work", async () => {
+  const dir = checkout();
+  const runs = [1, 2, 3].map((n) => start(dir, ["start", "--exit"], { report: join(dir, `report${n}`) }));
+  expect(await Promise.all(runs.map((run) => run.exit))).toEqual([7, 7, 7]);
+  expect(builds(dir)).toBe(1);
+});
+
+test("[ST32] a set-up that was killed does not block the next one", async () => {
+  const dir = checkout();
+  const killed = start(dir, ["start", "--exit"]);
+  await waitUntil("it builds", () => existsSync(join(dir, "builds")));
+  killed.process.kill("SIGKILL");
+  await killed.exit;
+  expect(await start(dir, ["start", "--exit"]).exit).toBe(7);
+});
+
+test("[ST33] a signal is handed on", async () => {
+  const dir = checkout();
+  const run = start(dir, ["start"]);
+  await waitUntil("it runs", () => existsSync(join(dir, "report")));
+  run.process.kill("SIGINT");
+  expect(await run.exit).toBe(0);
+  expect(readFileSync(join(dir, "report.ended"), "utf8")).toBe("SIGINT");
+});
+
+test("[ST33] killed, it takes the program with it", async () => {
+  const dir = checkout();
+  const run = start(dir, ["start"]);
+  await waitUntil("it runs", () => existsSync(join(dir, "report")));
+  const { pid } = reportOf(dir);
+  run.process.kill("SIGKILL");
+  await waitUntil("the program is gone", () => !isAlive(pid));
+  expect(readFileSync(join(dir, "report.ended"), "utf8")).toBe("disconnect");
+});
+
+test("[ST33] a killed npm takes the program with it", async () => {
+  const dir = checkout();
+  const env = { ...process.env, REPORT: join(dir, "report") };
+  const npm = spawn("npm", ["start"], { cwd: dir, env, stdio: "ignore" });
+  onTestFinished(() => void npm.kill("SIGKILL"));
+  await waitUntil("it runs", () => existsSync(join(dir, "report")));
+  const { pid } = reportOf(dir);
+  npm.kill("SIGKILL");
+  await waitUntil("the program is gone", () => !isAlive(pid));
+  expect(isAlive(pid)).toBe(false);
+});
+
+test("[ST34] under npm, relative paths mean the directory where the person typed", async () => {
+  const dir = checkout();
+  const elsewhere = tempDir();
+  await start(dir, ["start", "--exit"], { env: { npm_lifecycle_event: "start", INIT_CWD: elsewhere } }).exit;
+  expect(reportOf(dir).cwd).toBe(elsewhere);
+  await start(dir, ["start", "--exit"], { cwd: elsewhere }).exit;
+  expect(reportOf(dir).cwd).toBe(elsewhere);
+  await start(dir, ["start", "--exit"], { env: { npm_lifecycle_event: "test", INIT_CWD: elsewhere } }).exit;
+  expect(reportOf(dir).cwd).toBe(dir);
+});
+
+test("[ST35] an unknown target is one sentence with the ones there are", async () => {
+  const run = start(checkout(), ["strat"]);
+  expect(await run.exit).toBe(2);
+  expect(run.stderr()).toMatch(/^There is no target "strat": choose one of start, deploy, test, .*\.\n$/);
+});
+
+test("[ST35] a failing build is one sentence, and nothing is started", async () => {
+  const dir = checkout();
+  writeFileSync(join(dir, "scripts/build.mjs"), "process.exit(3)");
+  const run = start(dir, ["start"]);
+  expect(await run.exit).toBe(1);
+  expect(run.stderr()).toBe("Building.\nThe build failed (exit code 3): see its output above.\n");
+});
