@@ -1,0 +1,151 @@
+/**
+ * Runs exchanges for the link: begins them, streams their answers into numbered frames within the window, and stops them.
+ * Every decision about delivery is in `AgentExchanges`; this is its effects.
+ */
+import type { Log } from "../../shared/ports.ts";
+import { AgentExchanges, type AgentEffect } from "../../shared/wire/agent-exchanges.ts";
+import { encodeControl, encodeData, split } from "../../shared/wire/codec.ts";
+import type { AgentFrame, RequestFrame } from "../../shared/wire/frames.ts";
+import { LIMITS } from "../../shared/wire/limits.ts";
+import type { ExchangeAnswer, ExchangeHandler } from "../mcp/exchange.ts";
+
+export interface ExchangeRunnerPorts {
+  readonly handler: ExchangeHandler;
+  /** Puts a message on the socket if one is open. What is dropped here is sent again after the next welcome. */
+  readonly send: (message: string | Uint8Array) => void;
+  /** Ends the socket after a protocol error of the relay. */
+  readonly breakLink: (detail: string) => void;
+  readonly log: Log;
+}
+
+interface Running {
+  /** Over for good. */
+  readonly over: AbortController;
+  /** The client is gone: the work may go on, its answer has no reader. */
+  readonly gone: AbortController;
+  wake: () => void;
+}
+
+export class ExchangeRunner {
+  readonly machine = new AgentExchanges();
+  readonly #ports: ExchangeRunnerPorts;
+  readonly #running = new Map<number, Running>();
+
+  constructor(ports: ExchangeRunnerPorts) {
+    this.#ports = ports;
+  }
+
+  perform(effects: readonly AgentEffect[]): void {
+    for (const effect of effects) this.#performOne(effect);
+  }
+
+  /** Ends everything: the agent is leaving. */
+  stopAll(reason: string): void {
+    for (const running of this.#running.values()) running.over.abort(new Error(reason));
+  }
+
+  #performOne(effect: AgentEffect): void {
+    switch (effect.do) {
+      case "got":
+        return this.#send({ t: "got", x: effect.x });
+      case "begin":
+        return void this.#run(effect.request, effect.body);
+      case "send-head":
+        return this.#send({ t: "head", x: effect.x, ...effect.head });
+      case "send-data":
+        return this.#ports.send(encodeData(effect.x, effect.seq, effect.bytes));
+      case "send-end":
+        return this.#send({ t: "end", x: effect.x, seq: effect.seq, whole: effect.whole });
+      case "stop":
+        return this.#stop(effect.x, effect.why);
+      case "resume":
+        return this.#running.get(effect.x)?.wake();
+      case "break":
+        return this.#ports.breakLink(effect.detail);
+    }
+  }
+
+  #send(frame: AgentFrame): void {
+    this.#ports.send(encodeControl(frame));
+  }
+
+  #stop(x: number, why: string): void {
+    const running = this.#running.get(x);
+    if (running === undefined) return;
+    if (why === "client_gone") running.gone.abort(new Error("the client closed its connection"));
+    else running.over.abort(new Error(STOP_TEXT[why] ?? "the exchange is over"));
+    running.wake();
+  }
+
+  async #run(frame: RequestFrame, body: Uint8Array): Promise<void> {
+    const { x } = frame;
+    const running: Running = { over: new AbortController(), gone: new AbortController(), wake: () => undefined };
+    this.#running.set(x, running);
+    try {
+      const answer = await this.#ports.handler(toRequest(frame, body), {
+        principal: frame.principal,
+        signal: running.over.signal,
+        gone: running.gone.signal,
+      });
+      await this.#stream(x, answer, running);
+    } catch (error) {
+      this.#ports.log.event("error", "exchange.failed", { x, error: error instanceof Error ? error.name : "unknown" });
+      this.perform(this.machine.head(x, { status: 500, headers: [["content-type", "text/plain"]], last: null }));
+      this.perform(this.machine.end(x, true));
+    } finally {
+      this.#running.delete(x);
+    }
+  }
+
+  async #stream(x: number, { response, lastWords }: ExchangeAnswer, running: Running): Promise<void> {
+    this.perform(this.machine.head(x, { status: response.status, headers: [...response.headers], last: lastWords }));
+    const reader = response.body?.getReader();
+    if (reader === undefined) return this.perform(this.machine.end(x, true));
+    const cancel = () => void reader.cancel().catch(() => undefined);
+    running.over.signal.addEventListener("abort", cancel, { once: true });
+    let isWhole = false;
+    try {
+      await this.#pump(x, reader, running);
+      isWhole = true;
+    } catch (error) {
+      this.#ports.log.event("error", "answer.broken", { x, error: error instanceof Error ? error.name : "unknown" });
+    }
+    running.over.signal.removeEventListener("abort", cancel);
+    this.perform(this.machine.end(x, isWhole && !running.over.signal.aborted));
+  }
+
+  /** When nobody reads any more the rest is drained, so that work that outlives its client is not held up by its output. */
+  async #pump(x: number, reader: ReadableStreamDefaultReader<Uint8Array>, running: Running): Promise<void> {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (const piece of split(value, LIMITS.chunkBytes)) {
+        if (await this.#roomFor(x, piece.byteLength, running)) this.perform(this.machine.answerData(x, piece));
+      }
+    }
+  }
+
+  /** Waits for credit; false when the exchange is over. Bounded by the relay's deadline for the exchange. */
+  async #roomFor(x: number, bytes: number, running: Running): Promise<boolean> {
+    for (;;) {
+      const room = this.machine.room(x);
+      if (room === undefined) return false;
+      if (room >= bytes) return true;
+      await new Promise<void>((resolve) => {
+        running.wake = resolve;
+      });
+    }
+  }
+}
+
+const STOP_TEXT: Readonly<Record<string, string>> = {
+  deadline: "the relay's deadline for this request passed",
+  forgotten: "the relay no longer holds this request",
+  relay: "the relay cancelled this request",
+};
+
+/** The host is never resolved; handlers see the path the client used. */
+function toRequest(frame: RequestFrame, body: Uint8Array): Request {
+  const init: RequestInit = { method: frame.method, headers: frame.headers };
+  return new Request(`http://agent.invalid${frame.path}`, body.byteLength === 0 ? init : { ...init, body });
+}

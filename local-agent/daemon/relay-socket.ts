@@ -1,0 +1,174 @@
+/** One WebSocket to the relay, from dialling to its end: handshake answers as reasons, heartbeat, and frames in and out. */
+import { WebSocket } from "ws";
+import type { Clock, Timers } from "../../shared/ports.ts";
+import { CLOSE } from "../../shared/wire/close-codes.ts";
+import { decodeData, decodeRelayFrame, type DataFrame } from "../../shared/wire/codec.ts";
+import type { RelayFrame } from "../../shared/wire/frames.ts";
+import { LIMITS } from "../../shared/wire/limits.ts";
+import { pingEveryMs, pongWithinMs } from "./link-timing.ts";
+
+/** Why a socket ended. `refused`: dialling again cannot help. */
+export type SocketEnd = { readonly kind: "lost" | "refused"; readonly reason: string; readonly message: string };
+
+export interface RelaySocketEvents {
+  readonly opened: () => void;
+  readonly frame: (frame: RelayFrame) => void;
+  readonly data: (frame: DataFrame) => void;
+  /** Exactly once, also when the handshake failed. */
+  readonly ended: (end: SocketEnd) => void;
+  /** Whether an exchange is open: decides the heartbeat. */
+  readonly isBusy: () => boolean;
+}
+
+export interface RelaySocketOptions {
+  readonly agentUrl: URL;
+  readonly agentKey: string;
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+const HANDSHAKE_MS = 10_000;
+const CHECK_MS = 2500;
+/** A control frame or one chunk, with room for framing. */
+const MAX_MESSAGE_BYTES = Math.max(LIMITS.controlBytes * 3, LIMITS.chunkBytes + 64);
+
+export class RelaySocket {
+  readonly #socket: WebSocket;
+  readonly #options: RelaySocketOptions;
+  readonly #events: RelaySocketEvents;
+  #isEnded = false;
+  #heardAt: number;
+  #pingAt: number;
+  #closingSince: number | undefined;
+  #cancelCheck: () => void;
+
+  constructor(options: RelaySocketOptions, events: RelaySocketEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#heardAt = this.#pingAt = options.clock.now();
+    this.#socket = new WebSocket(options.agentUrl, {
+      headers: { authorization: `Bearer ${options.agentKey}` },
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+    });
+    this.#socket.binaryType = "nodebuffer";
+    this.#socket.on("open", () => this.#opened());
+    this.#socket.on("message", (message: Buffer, isBinary: boolean) => this.#message(message, isBinary));
+    this.#socket.on("unexpected-response", (_request, response) => {
+      response.resume();
+      this.end(handshakeRefusal(response.statusCode ?? 0, options.agentUrl));
+    });
+    this.#socket.on("error", (error) => this.end(lost("network", sentenceOf(error))));
+    this.#socket.on("close", (code) =>
+      this.end(code === CLOSE.refused ? refused("refused", "The relay refused this agent.") : lost("closed", `The connection was closed (${code}).`)),
+    );
+    this.#cancelCheck = options.timers.after(CHECK_MS, () => this.#check());
+  }
+
+  send(message: string | Uint8Array): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(message);
+  }
+
+  /** Ends at once, without waiting for a close handshake: the close event of a peer can be ten seconds late. */
+  end(end: SocketEnd): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#cancelCheck();
+    this.#socket.on("error", () => undefined);
+    this.#socket.terminate();
+    this.#events.ended(end);
+  }
+
+  /** Says a last frame, gives it `flushMs` to leave, and ends. */
+  async leave(message: string, flushMs: number): Promise<void> {
+    if (this.#socket.readyState === WebSocket.OPEN) {
+      const closed = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+      this.#socket.send(message);
+      this.#socket.close(CLOSE.goingAway);
+      await Promise.race([closed, new Promise<void>((resolve) => this.#options.timers.after(flushMs, resolve))]);
+    }
+    this.end(lost("leaving", "The agent is stopping."));
+  }
+
+  #opened(): void {
+    this.#heardAt = this.#pingAt = this.#options.clock.now();
+    this.#events.opened();
+  }
+
+  #message(message: Buffer, isBinary: boolean): void {
+    if (this.#isEnded) return;
+    this.#heardAt = this.#options.clock.now();
+    if (isBinary) {
+      const frame = decodeData(message);
+      return frame.ok ? this.#events.data(frame.value) : this.end(lost("bad_frame", frame.error.detail));
+    }
+    const text = message.toString("utf8");
+    if (text === "pong") return;
+    const frame = decodeRelayFrame(text);
+    if (frame.ok) return this.#events.frame(frame.value);
+    if (frame.error.reason !== "unknown_type") this.end(lost("bad_frame", `${frame.error.reason}: ${frame.error.detail}`));
+  }
+
+  /** [WP18] Only an unanswered ping counts as death: silence alone is normal. */
+  #check(): void {
+    const now = this.#options.clock.now();
+    const isBusy = this.#events.isBusy();
+    if (this.#socket.readyState === WebSocket.CLOSING) {
+      this.#closingSince ??= now;
+      if (now - this.#closingSince >= 1000) return this.end(lost("closed", "The connection was closing."));
+    }
+    if (this.#socket.readyState === WebSocket.OPEN) {
+      if (this.#pingAt > this.#heardAt && now - this.#pingAt >= pongWithinMs(isBusy)) return this.end(lost("silent", "The relay stopped answering."));
+      if (this.#pingAt <= this.#heardAt && now - this.#pingAt >= pingEveryMs(isBusy)) {
+        this.#pingAt = now;
+        this.#socket.send("ping");
+      }
+    }
+    this.#cancelCheck = this.#options.timers.after(CHECK_MS, () => this.#check());
+  }
+}
+
+export function lost(reason: string, message: string): SocketEnd {
+  return { kind: "lost", reason, message };
+}
+
+export function refused(reason: string, message: string): SocketEnd {
+  return { kind: "refused", reason, message };
+}
+
+/** Answers to the upgrade that are not 101. What a redeploy or a changed key can mend by itself is retried. */
+function handshakeRefusal(status: number, url: URL): SocketEnd {
+  switch (status) {
+    case 401:
+      return refused(
+        "wrong_key",
+        `The relay at ${url.host} does not know this agent key. Pass the key it was deployed with (--key-file), or run "npm run deploy" to set a new one.`,
+      );
+    case 404:
+    case 426:
+      return refused("no_relay", `There is no pi-relay at ${url.host} (its /agent answered ${status}). Check the --relay URL.`);
+    case 503:
+      return refused(
+        "no_agent_key",
+        `The relay at ${url.host} has no agent key yet. Run "npm run deploy", or set one with "npx wrangler secret put AGENT_KEY".`,
+      );
+    default:
+      return lost(`http_${status}`, `The relay at ${url.host} answered ${status}.`);
+  }
+}
+
+const NETWORK_TEXT: Readonly<Record<string, string>> = {
+  ENOTFOUND: "The relay's name cannot be resolved.",
+  EAI_AGAIN: "The relay's name cannot be resolved right now.",
+  ECONNREFUSED: "Nothing answers at the relay's address.",
+  ECONNRESET: "The connection was reset.",
+  ETIMEDOUT: "The relay did not answer in time.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "The relay's certificate is self-signed. Name its authority in NODE_EXTRA_CA_CERTS to trust it.",
+  SELF_SIGNED_CERT_IN_CHAIN: "The relay's certificate chain is not trusted. Name its authority in NODE_EXTRA_CA_CERTS to trust it.",
+  CERT_HAS_EXPIRED: "The relay's certificate has expired.",
+};
+
+function sentenceOf(error: Error & { code?: string }): string {
+  return (error.code === undefined ? undefined : NETWORK_TEXT[error.code]) ?? `The connection failed (${error.code ?? error.message}).`;
+}

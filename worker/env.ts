@@ -1,0 +1,21 @@
+/** Bindings of a deployment. It has exactly one secret, the agent key; every other setting comes from the agent's hello. */
+import type { WorkspaceObject } from "./workspace/workspace-object.ts";
+
+export interface Env {
+  readonly WORKSPACE: DurableObjectNamespace<WorkspaceObject>;
+  /** Set with `wrangler secret put AGENT_KEY`; absent on a relay that was deployed by hand and not finished. */
+  readonly AGENT_KEY?: string;
+  /** "1" only in the embedded relay, whose callers reach it on loopback without Cloudflare's edge in front. */
+  readonly EMBEDDED?: string;
+}
+
+/** A shorter key could be guessed; `npm run deploy` makes one of 43 characters (256 bits). */
+export const MIN_KEY_LENGTH = 32;
+
+export const KEY_MISSING =
+  `This relay has no agent key yet. Set a random one of at least ${MIN_KEY_LENGTH} characters with "npx wrangler secret put AGENT_KEY" ` +
+  'and start the agent with the same key, or run "npm run deploy", which does both.';
+
+export function hasAgentKey(env: Env): env is Env & { readonly AGENT_KEY: string } {
+  return env.AGENT_KEY !== undefined && env.AGENT_KEY.length >= MIN_KEY_LENGTH;
+}

@@ -1,0 +1,68 @@
+/**
+ * The front: finds the workspace's object and passes the request on. It reads no body and keeps nothing; what it adds
+ * is what the object cannot say after its own death (WP15).
+ */
+import { KEY_MISSING, hasAgentKey, type Env } from "./env.ts";
+import { landingPage } from "./landing-page.ts";
+import { guardAnswer, objectDied } from "./last-words.ts";
+import { refusal } from "./respond.ts";
+import { routeOf } from "./routes.ts";
+import { matchesSecret } from "./secret.ts";
+
+export { WorkspaceObject } from "./workspace/workspace-object.ts";
+
+export default {
+  async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+    const url = new URL(request.url);
+    switch (routeOf(url.pathname)) {
+      case "health":
+        return Response.json({ ok: true }, { headers: { "cache-control": "no-store" } });
+      case "landing":
+        return landingPage(request, env);
+      case "agent":
+        return (await refuseAgent(request, env)) ?? (await toObject(withClientAddress(request, env), env, ctx));
+      case "oauth":
+        return toObject(withClientAddress(request, env), env, ctx);
+      case "mcp":
+        return toObject(request, env, ctx);
+      case "unknown":
+        return refusal(404, "not_found", `Nothing is here. The MCP endpoint of this relay is ${url.origin}/mcp`);
+    }
+  },
+} satisfies ExportedHandler<Env>;
+
+/** [WP23] The agent is authenticated before the upgrade and only by header: a query would end up in logs. */
+async function refuseAgent(request: Request, env: Env): Promise<Response | undefined> {
+  if (!hasAgentKey(env)) return refusal(503, "no_agent_key", KEY_MISSING);
+  const [scheme, key] = (request.headers.get("authorization") ?? "").split(" ");
+  if (scheme?.toLowerCase() !== "bearer" || !(await matchesSecret(key ?? "", env.AGENT_KEY))) {
+    return refusal(401, "wrong_agent_key", "This relay does not know that agent key. Use the key it was deployed with.", {
+      "www-authenticate": "Bearer",
+    });
+  }
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+    return refusal(426, "upgrade_required", "This is where the agent connects by WebSocket.", { upgrade: "websocket" });
+  }
+  return undefined;
+}
+
+async function toObject(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+  const stub = env.WORKSPACE.getByName("default");
+  try {
+    return guardAnswer(await stub.fetch(withClientAddress(request, env)), ctx);
+  } catch {
+    return objectDied();
+  }
+}
+
+/**
+ * Rate limits and "same public address" rely on `CF-Connecting-IP`. The edge sets it; a caller of the embedded relay could
+ * send any, so there it is always loopback.
+ */
+function withClientAddress(request: Request, env: Env): Request {
+  if (env.EMBEDDED !== "1") return request;
+  const headers = new Headers(request.headers);
+  headers.set("cf-connecting-ip", "127.0.0.1");
+  headers.delete("cf-ipcountry");
+  return new Request(request, { headers });
+}

@@ -1,0 +1,133 @@
+/**
+ * `/mcp`: everything that is checked before an exchange goes through the tunnel, in this order: address, origin, method,
+ * credential, size. docs/spec/edge.md.
+ */
+import type { Principal } from "../../shared/principal.ts";
+import { RPC } from "../../shared/jsonrpc.ts";
+import type { Result } from "../../shared/result.ts";
+import type { Deposits } from "../../shared/wire/frames.ts";
+import { LIMITS } from "../../shared/wire/limits.ts";
+import type { ExchangeFailure, NewRequest } from "../../shared/wire/relay-exchanges.ts";
+import { refusal, rpcAnswer } from "../respond.ts";
+import { failureAnswer, offlineAnswer, type WholeAnswer } from "./offline-answers.ts";
+import type { Tunnel } from "./tunnel.ts";
+
+export interface McpEndpoint {
+  readonly tunnel: Tunnel;
+  readonly deposits: Deposits;
+  readonly authenticate: () => Promise<Result<Principal, Response>>;
+  readonly away: () => string;
+}
+
+const METHODS = "POST, DELETE";
+
+export async function serveMcp(request: Request, url: URL, endpoint: McpEndpoint): Promise<Response> {
+  const origin = checkOrigin(request.headers.get("origin"), endpoint.deposits);
+  if (origin === "foreign")
+    return refusal(
+      403,
+      "foreign_origin",
+      "Web pages of other origins may not call this endpoint. Start the agent with --allow-origin to permit one.",
+    );
+  if (request.method === "OPTIONS" && origin !== "none") return new Response(null, { status: 204, headers: corsHeaders(origin, true) });
+  const answer = await serveChecked(request, url, endpoint);
+  if (origin === "none") return answer;
+  const readable = new Response(answer.body, answer);
+  for (const [name, value] of Object.entries(corsHeaders(origin, false))) readable.headers.set(name, value);
+  return readable;
+}
+
+async function serveChecked(request: Request, url: URL, endpoint: McpEndpoint): Promise<Response> {
+  const { method } = request;
+  // No GET stream: the object could never sleep (DESIGN §5). 405 is what clients understand; 400 and 404 make some loop.
+  if (method !== "POST" && method !== "DELETE") return new Response(null, { status: 405, headers: { allow: METHODS, "cache-control": "no-store" } });
+  const caller = await endpoint.authenticate();
+  if (!caller.ok) return caller.error;
+  const body = method === "POST" ? await readBody(request) : new Uint8Array(0);
+  if (body === undefined) {
+    return rpcAnswer(413, {
+      id: null,
+      code: RPC.invalidRequest,
+      message: `The request body must be at most ${LIMITS.requestBytes} bytes. Send large content in several calls.`,
+    });
+  }
+  if (!endpoint.tunnel.accepts()) return toResponse(offlineAnswer(method, decode(body), endpoint.deposits.offline, endpoint.away()));
+  const newRequest: NewRequest = { method, path: url.pathname + url.search, headers: forwardedHeaders(request.headers), principal: caller.value };
+  const forwarded = endpoint.tunnel.forward(newRequest, body, request.signal);
+  if (forwarded.ok) return forwarded.value;
+  return rpcAnswer(
+    503,
+    { id: null, code: RPC.internalError, message: "Too many requests are open on this relay. Try again shortly; nothing was run." },
+    { "retry-after": "5" },
+  );
+}
+
+/** The whole answer for an exchange that failed before its answer began. */
+export function failedAnswer(failure: ExchangeFailure, deposits: Deposits, away: string): Response {
+  const body = decode(failure.body);
+  // An empty body is a DELETE: there is no id to answer to.
+  if (failure.why === "away") return toResponse(offlineAnswer(failure.body.byteLength === 0 ? "DELETE" : "POST", body, deposits.offline, away));
+  return toResponse(failureAnswer(failure.why, body));
+}
+
+/** `none`: no browser is involved. Unparseable origins, `null` among them, are foreign. */
+function checkOrigin(origin: string | null, deposits: Deposits): "none" | "foreign" | { readonly allowed: string } {
+  if (origin === null) return "none";
+  return deposits.origins.includes(origin) || deposits.allowOrigins.includes(origin) ? { allowed: origin } : "foreign";
+}
+
+function corsHeaders(origin: { readonly allowed: string }, isPreflight: boolean): Record<string, string> {
+  const common = {
+    "access-control-allow-origin": origin.allowed,
+    vary: "Origin",
+    "access-control-expose-headers": "mcp-session-id, www-authenticate",
+  };
+  if (!isPreflight) return common;
+  return {
+    ...common,
+    "access-control-allow-methods": METHODS,
+    "access-control-allow-headers": "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
+    "access-control-max-age": "600",
+  };
+}
+
+/** By prefix, because each revision adds `mcp-*` headers that its server compares with the body. No credential, no cookie. */
+function forwardedHeaders(headers: Headers): [string, string][] {
+  return [...headers].filter(([name]) => name.startsWith("mcp-") || FORWARDED.has(name));
+}
+
+const FORWARDED: ReadonlySet<string> = new Set(["accept", "content-type", "last-event-id", "user-agent"]);
+
+/** The whole body, or undefined when it is larger than the limit. A declared length is not believed, only used to refuse early. */
+async function readBody(request: Request): Promise<Uint8Array | undefined> {
+  const declared = Number(request.headers.get("content-length") ?? "0");
+  if (declared > LIMITS.requestBytes) return undefined;
+  if (request.body === null) return new Uint8Array(0);
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of request.body as ReadableStream<Uint8Array>) {
+    size += piece.byteLength;
+    if (size > LIMITS.requestBytes) return undefined;
+    pieces.push(piece);
+  }
+  return pieces.length === 1 ? pieces[0] : join(pieces, size);
+}
+
+function join(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.byteLength;
+  }
+  return whole;
+}
+
+function toResponse(answer: WholeAnswer): Response {
+  const headers = { "cache-control": "no-store", ...(answer.body === "" ? {} : { "content-type": "application/json" }) };
+  return new Response(answer.body === "" ? null : answer.body, { status: answer.status, headers });
+}
+
+function decode(body: Uint8Array): string {
+  return new TextDecoder().decode(body);
+}

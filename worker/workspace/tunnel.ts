@@ -1,0 +1,215 @@
+/**
+ * HTTP exchanges ⇄ frames. The effects of `RelayExchanges`: client streams, sockets and timers; every decision is there.
+ * It does not parse MCP (DESIGN D1).
+ */
+import { decodeData, encodeControl, encodeData, type DataFrame } from "../../shared/wire/codec.ts";
+import type { AgentFrame, HeadFrame, Hello, RelayFrame, Welcome } from "../../shared/wire/frames.ts";
+import type { ExchangeFailure, NewRequest, Refusal, RelayEffect, RelayExchanges } from "../../shared/wire/relay-exchanges.ts";
+import type { Result } from "../../shared/result.ts";
+import { lastWordsHeader } from "../last-words.ts";
+
+export interface TunnelPorts {
+  /** Puts a message on the current socket; dropped when there is none (the machine resends what matters). */
+  readonly send: (message: string | Uint8Array<ArrayBuffer>) => void;
+  /** Closes the current socket after a protocol error. */
+  readonly breakLink: (detail: string) => void;
+  /** The answer to a request whose exchange failed before `head`. */
+  readonly failedAnswer: (failure: ExchangeFailure) => Response;
+  readonly now: () => number;
+}
+
+interface ClientStream {
+  readonly respond: (response: Response) => void;
+  writer?: WritableStreamDefaultWriter<Uint8Array>;
+  /** Everything was handed to the stream; more may not follow. */
+  isFinishing: boolean;
+}
+
+const TICK_MS = 2000;
+/** How long a client that does not read may take to accept its last words. */
+const FAREWELL_MS = 10_000;
+const COMMENT = new TextEncoder().encode(": waiting for the workstation\n\n");
+
+/** The only answer headers that reach a client. */
+const ANSWER_HEADERS: ReadonlySet<string> = new Set([
+  "content-type",
+  "mcp-session-id",
+  "allow",
+  "cache-control",
+  "retry-after",
+  "www-authenticate",
+  "x-accel-buffering",
+]);
+
+export class Tunnel {
+  readonly #machine: RelayExchanges;
+  readonly #ports: TunnelPorts;
+  readonly #streams = new Map<number, ClientStream>();
+  #ticker: ReturnType<typeof setInterval> | undefined;
+
+  constructor(machine: RelayExchanges, ports: TunnelPorts) {
+    this.#machine = machine;
+    this.#ports = ports;
+  }
+
+  get epoch(): string {
+    return this.#machine.epoch;
+  }
+
+  accepts(): boolean {
+    return this.#machine.accepts(this.#ports.now());
+  }
+
+  /** Resolves with the head of the answer, whose body streams on; an error says that nothing was sent. */
+  forward(request: NewRequest, body: Uint8Array, signal: AbortSignal): Result<Promise<Response>, Refusal> {
+    const opened = this.#machine.open(request, body, this.#ports.now());
+    if (!opened.ok) return opened;
+    const { x, effects } = opened.value;
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    this.#streams.set(x, { respond: resolve, isFinishing: false });
+    signal.addEventListener("abort", () => this.#clientGone(x), { once: true });
+    this.#ticker ??= setInterval(() => this.#perform(this.#machine.tick(this.#ports.now())), TICK_MS);
+    this.#perform(effects);
+    return { ok: true, value: promise };
+  }
+
+  linkUp(hello: Hello, welcome: (held: Welcome["held"]) => void): void {
+    const { held, effects } = this.#machine.linkUp(hello, this.#ports.now());
+    welcome(held);
+    this.#perform(effects);
+  }
+
+  linkLost(how: "announced" | "unannounced"): void {
+    this.#perform(this.#machine.linkLost(how, this.#ports.now()));
+  }
+
+  receive(frame: Extract<AgentFrame, { t: "got" | "head" | "end" }>): void {
+    const now = this.#ports.now();
+    switch (frame.t) {
+      case "got":
+        return this.#perform(this.#machine.got(frame.x, now));
+      case "head":
+        return this.#perform(this.#machine.head(frame, now));
+      case "end":
+        return this.#perform(this.#machine.end(frame.x, frame.seq, frame.whole, now));
+    }
+  }
+
+  receiveData(message: ArrayBuffer): void {
+    const frame = decodeData(message);
+    if (!frame.ok) return this.#ports.breakLink(`data frame: ${frame.error.detail}`);
+    this.#perform(this.#onData(frame.value));
+  }
+
+  #onData({ x, seq, bytes }: DataFrame): RelayEffect[] {
+    return this.#machine.data(x, seq, bytes, this.#ports.now());
+  }
+
+  #perform(effects: readonly RelayEffect[]): void {
+    for (const effect of effects) this.#performOne(effect);
+    if (this.#machine.size > 0 || this.#ticker === undefined) return;
+    clearInterval(this.#ticker); // A pending timer would keep the object in memory.
+    this.#ticker = undefined;
+  }
+
+  #performOne(effect: RelayEffect): void {
+    switch (effect.do) {
+      case "request":
+        return this.#send(effect.frame);
+      case "request-data":
+        return this.#ports.send(encodeData(effect.x, effect.seq, effect.bytes));
+      case "ack":
+        return this.#send({ t: "ack", x: effect.x, next: effect.next });
+      case "cancel":
+        return this.#send({ t: "cancel", x: effect.x, why: effect.why });
+      case "head":
+        return this.#begin(effect.x, effect.head);
+      case "write":
+        return this.#write(effect.x, effect.seq, effect.bytes);
+      case "finish":
+        return this.#finish(effect.x);
+      case "fail":
+        return this.#fail(effect.x, effect.failure);
+      case "comment":
+        return void this.#streams
+          .get(effect.x)
+          ?.writer?.write(COMMENT)
+          .catch(() => this.#clientGone(effect.x));
+      case "break":
+        return this.#ports.breakLink(effect.detail);
+    }
+  }
+
+  #send(frame: RelayFrame): void {
+    this.#ports.send(encodeControl(frame));
+  }
+
+  #begin(x: number, head: HeadFrame): void {
+    const stream = this.#streams.get(x);
+    if (stream === undefined) return;
+    const headers = new Headers(head.headers.filter(([name]) => ANSWER_HEADERS.has(name.toLowerCase())));
+    if (isBodiless(head.status)) return stream.respond(new Response(null, { status: head.status, headers }));
+    if (head.last !== null) headers.set(...lastWordsHeader(head.last));
+    const { readable, writable } = new IdentityTransformStream();
+    stream.writer = writable.getWriter();
+    stream.writer.closed.catch(() => this.#clientGone(x));
+    stream.respond(new Response(readable, { status: head.status, headers }));
+  }
+
+  /** `write` settles when the client's connection took the bytes: that is the back-pressure of the whole path. */
+  #write(x: number, seq: number, bytes: Uint8Array): void {
+    this.#streams
+      .get(x)
+      ?.writer?.write(bytes)
+      .then(
+        () => this.#perform(this.#machine.consumed(x, seq, bytes.byteLength, this.#ports.now())),
+        () => this.#clientGone(x),
+      );
+  }
+
+  #finish(x: number): void {
+    const stream = this.#streams.get(x);
+    if (stream?.writer === undefined) return this.#settle(x);
+    stream.isFinishing = true;
+    stream.writer.close().then(
+      () => this.#settle(x),
+      () => this.#clientGone(x),
+    );
+  }
+
+  #settle(x: number): void {
+    this.#streams.delete(x);
+    this.#perform(this.#machine.closed(x));
+  }
+
+  #clientGone(x: number): void {
+    const stream = this.#streams.get(x);
+    if (stream === undefined) return;
+    this.#streams.delete(x);
+    void stream.writer?.abort().catch(() => undefined);
+    this.#perform(this.#machine.clientGone(x));
+  }
+
+  #fail(x: number, failure: ExchangeFailure): void {
+    const stream = this.#streams.get(x);
+    if (stream === undefined) return;
+    this.#streams.delete(x);
+    if (!failure.afterHead) return stream.respond(this.#ports.failedAnswer(failure));
+    if (stream.writer !== undefined) sayLastWords(stream.writer, stream.isFinishing ? null : failure.last);
+  }
+}
+
+function sayLastWords(writer: WritableStreamDefaultWriter<Uint8Array>, last: string | null): void {
+  if (last === null) return void writer.abort(new Error("the answer cannot be finished")).catch(() => undefined);
+  const timer = setTimeout(() => void writer.abort().catch(() => undefined), FAREWELL_MS);
+  void writer
+    .write(new TextEncoder().encode(last))
+    .then(() => writer.close())
+    .catch(() => undefined)
+    .finally(() => clearTimeout(timer));
+}
+
+/** Statuses that may not carry a body (Fetch "null body status", and 202, which MCP sends without one). */
+function isBodiless(status: number): boolean {
+  return status === 202 || status === 204 || status === 205 || status === 304;
+}

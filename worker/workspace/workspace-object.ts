@@ -1,0 +1,178 @@
+/**
+ * One workspace: the composition of its parts, and the platform's handlers, each a line of delegation.
+ * Until an agent has said hello for the first time nothing is stored and nobody is served (DESIGN D5).
+ */
+import { DurableObject } from "cloudflare:workers";
+import { AuthorizationDecision } from "../../shared/authorization.ts";
+import type { Principal } from "../../shared/principal.ts";
+import type { Result } from "../../shared/result.ts";
+import { encodeControl } from "../../shared/wire/codec.ts";
+import type { CallFrame, Deposits, Hello } from "../../shared/wire/frames.ts";
+import { RelayExchanges, type ExchangeFailure } from "../../shared/wire/relay-exchanges.ts";
+import type { Env } from "../env.ts";
+import { createIssuer, type Issuer } from "../oauth/issuer.ts";
+import { refusal } from "../respond.ts";
+import { AgentLink } from "./agent-link.ts";
+import { failedAnswer, serveMcp } from "./mcp-endpoint.ts";
+import { awaySentence } from "./offline-answers.ts";
+import { createTables, hasTables, openTables, type Tables } from "./tables.ts";
+import { Tunnel } from "./tunnel.ts";
+import { WorkspaceFacts } from "./workspace-facts.ts";
+
+const NOT_READY = "The workstation has never connected to this relay yet. Start the agent there (pimcp --relay …), then try again.";
+const now = () => Date.now();
+
+export class WorkspaceObject extends DurableObject<Env> {
+  #tables: Tables | undefined;
+  #issuer: Issuer | undefined;
+  readonly #facts: WorkspaceFacts;
+  readonly #link: AgentLink;
+  readonly #tunnel: Tunnel;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#tables = hasTables(ctx.storage) ? openTables(ctx.storage) : undefined;
+    this.#facts = new WorkspaceFacts({
+      read: (key) => this.#tables?.setting(key),
+      write: (key, value) => (this.#tables ??= createTables(ctx.storage)).putSetting(key, value),
+    });
+    this.#link = new AgentLink(ctx, {
+      now,
+      admitted: (hello, address) => this.#admitted(hello, address),
+      isRetired: (instance) => this.#facts.isRetired(instance),
+      retire: (instance) => this.#facts.retire(instance),
+      up: (hello, welcome) => {
+        this.#tunnel.linkUp(hello, (held) => welcome(this.#tunnel.epoch, held));
+        this.#pushPending();
+      },
+      lost: (how) => {
+        this.#facts.setAwaySince(now());
+        this.#tunnel.linkLost(how);
+      },
+      exchangeFrame: (frame) => this.#tunnel.receive(frame),
+      exchangeData: (message) => this.#tunnel.receiveData(message),
+      called: (call) => this.#called(call),
+    });
+    const survivor = this.#link.survivor;
+    const machine = new RelayExchanges(survivor?.epoch ?? crypto.randomUUID(), randomNumber(), survivor?.instance);
+    this.#tunnel = new Tunnel(machine, {
+      now,
+      send: (message) => this.#link.send(message),
+      breakLink: (detail) => this.#link.breakLink(detail),
+      failedAnswer: (failure) => this.#failedAnswer(failure),
+    });
+  }
+
+  /** For the public page. */
+  isConnected(): boolean {
+    return this.#link.isConnected();
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const url = new URL(request.url);
+    if (url.pathname === "/agent") return this.#link.accept(request);
+    const deposits = this.#facts.deposits();
+    if (deposits === undefined) return refusal(503, "not_ready", NOT_READY, { "retry-after": "30" });
+    const origin = canonicalOrigin(url, deposits);
+    if (origin === undefined)
+      return refusal(
+        421,
+        "wrong_address",
+        `This relay is reached at ${deposits.origins.map((each) => `${each}/mcp`).join(" or ")}, not at ${url.host}.`,
+      );
+    if (url.pathname !== "/mcp") return (await this.#oauth().fetch(request, origin)) ?? refusal(404, "not_found", "Nothing is here.");
+    this.#link.dropIfStale();
+    return serveMcp(request, url, {
+      tunnel: this.#tunnel,
+      deposits,
+      authenticate: () => this.#authenticate(request, origin),
+      away: () => this.#away(),
+    });
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    this.#link.receive(socket, message);
+  }
+
+  override webSocketClose(socket: WebSocket, code: number): void {
+    this.#link.closed(socket, code);
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#link.closed(socket, 1006);
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#scheduleSweep(this.#issuer?.sweep() ?? this.#oauth().sweep());
+  }
+
+  #admitted(hello: Hello, address: string): void {
+    this.#facts.setDeposits(hello.deposits);
+    this.#facts.setWorkstationAddress(address);
+    this.#facts.setAwaySince(undefined);
+  }
+
+  #authenticate(request: Request, origin: string): Promise<Result<Principal, Response>> {
+    return this.#oauth().authenticate(request, origin);
+  }
+
+  /** Built at first use: most wake-ups of the object need no issuer. */
+  #oauth(): Issuer {
+    this.#issuer ??= createIssuer({
+      storage: this.ctx.storage,
+      deposits: () => this.#facts.deposits(),
+      workstationAddress: () => this.#facts.workstationAddress(),
+      isAgentConnected: () => this.#link.isConnected(),
+      clock: { now },
+      waitUntil: (promise) => this.ctx.waitUntil(promise),
+      env: this.env,
+      pendingChanged: () => {
+        this.#pushPending();
+        void this.#scheduleSweep(this.#oauth().sweep());
+      },
+    });
+    return this.#issuer;
+  }
+
+  #pushPending(): void {
+    const call: CallFrame = { t: "call", id: crypto.randomUUID(), method: "authorization.changed", params: { pending: this.#oauth().pending() } };
+    this.#link.send(encodeControl(call));
+  }
+
+  /** Calls of the agent. A `RangeError` carries a sentence for it; anything else is our fault. */
+  async #called(call: CallFrame): Promise<unknown> {
+    switch (call.method) {
+      case "authorization.list":
+        return { pending: this.#oauth().pending() };
+      case "authorization.decide": {
+        const decision = AuthorizationDecision.safeParse(call.params);
+        if (!decision.success) throw new RangeError("authorization.decide expects { id, allow, code? }");
+        return this.#oauth().decide(decision.data);
+      }
+      default:
+        throw new RangeError(`this relay knows no call "${call.method.slice(0, 50)}": update it with "npm run deploy"`);
+    }
+  }
+
+  #failedAnswer(failure: ExchangeFailure): Response {
+    const deposits = this.#facts.deposits();
+    return deposits === undefined ? refusal(503, "not_ready", NOT_READY) : failedAnswer(failure, deposits, this.#away());
+  }
+
+  #away(): string {
+    return awaySentence(this.#facts.awaySince(), now());
+  }
+
+  async #scheduleSweep(at: number | undefined): Promise<void> {
+    if (at !== undefined) await this.ctx.storage.setAlarm(at);
+  }
+}
+
+/** [ED2] By host: behind the edge the scheme seen here may differ, the name a client typed does not. */
+function canonicalOrigin(url: URL, deposits: Deposits): string | undefined {
+  return deposits.origins.find((origin) => new URL(origin).host === url.host);
+}
+
+function randomNumber(): number {
+  return (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) >>> 1;
+}
