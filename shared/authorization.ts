@@ -2,42 +2,42 @@
  * Authorizations as the workstation's page sees them (DESIGN D6). The match code is deliberately absent: the person
  * must read it off the waiting page, so a stranger's request can never be granted by comparing what a card prints.
  */
-import * as z from "zod/mini";
+import * as v from "valibot";
 
-export const PendingAuthorization = z.object({
-  id: z.string(),
+export const PendingAuthorization = v.object({
+  id: v.string(),
   /** Host of the redirect address: the card's title, because it is where the key goes. */
-  redirectHost: z.string(),
-  redirectUri: z.string(),
-  clientId: z.string(),
+  redirectHost: v.string(),
+  redirectUri: v.string(),
+  clientId: v.string(),
   /** "calls itself …": chosen by the client, shown as text. */
-  clientName: z.string(),
-  scopeAsked: z.array(z.string()),
-  scopeGranted: z.array(z.string()),
+  clientName: v.string(),
+  scopeAsked: v.array(v.string()),
+  scopeGranted: v.array(v.string()),
   /** Whether this client and redirect host were ever allowed before. */
-  allowedBefore: z.boolean(),
-  opened: z.object({
-    address: z.string(),
-    country: z.string(),
-    browser: z.string(),
-    at: z.number(),
+  allowedBefore: v.boolean(),
+  opened: v.object({
+    address: v.string(),
+    country: v.string(),
+    browser: v.string(),
+    at: v.number(),
     /** Same public address as this workstation; `null` when the relay cannot tell. */
-    sameAddress: z.nullable(z.boolean()),
+    sameAddress: v.nullable(v.boolean()),
   }),
   /** False only for a loopback issuer: then there is no code to type. */
-  codeRequired: z.boolean(),
-  expiresAt: z.number(),
+  codeRequired: v.boolean(),
+  expiresAt: v.number(),
 });
-export type PendingAuthorization = z.infer<typeof PendingAuthorization>;
+export type PendingAuthorization = v.InferOutput<typeof PendingAuthorization>;
 
-export const AuthorizationDecision = z.object({
-  id: z.string(),
-  allow: z.boolean(),
+export const AuthorizationDecision = v.object({
+  id: v.string(),
+  allow: v.boolean(),
   /** What the person typed; one try. Ignored for a denial and when no code is required. */
-  code: z.optional(z.string().check(z.maxLength(32))),
+  code: v.optional(v.pipe(v.string(), v.maxLength(32))),
 });
-export type AuthorizationDecision = z.infer<typeof AuthorizationDecision>;
+export type AuthorizationDecision = v.InferOutput<typeof AuthorizationDecision>;
 
 /** `wrong_code` ends the request: the one try is spent. `gone` covers expired, displaced and already decided. */
-export const DecisionOutcome = z.object({ outcome: z.enum(["allowed", "denied", "wrong_code", "gone"]) });
-export type DecisionOutcome = z.infer<typeof DecisionOutcome>;
+export const DecisionOutcome = v.object({ outcome: v.picklist(["allowed", "denied", "wrong_code", "gone"]) });
+export type DecisionOutcome = v.InferOutput<typeof DecisionOutcome>;

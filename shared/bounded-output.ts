@@ -2,16 +2,16 @@
  * Output of a call, kept to its beginning and its end. The desk and the page run this same reducer, so a page that
  * follows deltas and one that has just loaded show the same text.
  */
-import * as z from "zod/mini";
+import * as v from "valibot";
 
-export const BoundedOutput = z.object({
-  head: z.string(),
+export const BoundedOutput = v.object({
+  head: v.string(),
   /** Continues `head` directly when nothing was omitted. */
-  tail: z.string(),
+  tail: v.string(),
   /** UTF-16 units left out between head and tail. */
-  omittedChars: z.number(),
+  omittedChars: v.number(),
 });
-export type BoundedOutput = z.infer<typeof BoundedOutput>;
+export type BoundedOutput = v.InferOutput<typeof BoundedOutput>;
 
 /** UTF-16 units kept. The tail is larger: what a command said last is what is looked for. */
 export const OUTPUT_LIMITS = { headChars: 8_192, tailChars: 24_576 } as const;

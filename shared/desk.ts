@@ -1,65 +1,65 @@
 /** What the loopback page shows. The page's server sends `DeskSnapshot` once, then `DeskEvent`s (one declaration for both sides). */
-import * as z from "zod/mini";
+import * as v from "valibot";
 import { DecisionOutcome, PendingAuthorization } from "./authorization.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 
-export const LinkState = z.discriminatedUnion("at", [
-  z.object({ at: z.literal("connecting"), since: z.number() }),
-  z.object({ at: z.literal("open"), since: z.number() }),
-  z.object({ at: z.literal("waiting"), since: z.number(), retryAt: z.number(), reason: z.string() }),
+export const LinkState = v.variant("at", [
+  v.object({ at: v.literal("connecting"), since: v.number() }),
+  v.object({ at: v.literal("open"), since: v.number() }),
+  v.object({ at: v.literal("waiting"), since: v.number(), retryAt: v.number(), reason: v.string() }),
   /** No redial: replaced by a newer start, refused, or shutting down. */
-  z.object({ at: z.literal("retired"), since: z.number(), reason: z.string() }),
+  v.object({ at: v.literal("retired"), since: v.number(), reason: v.string() }),
 ]);
-export type LinkState = z.infer<typeof LinkState>;
+export type LinkState = v.InferOutput<typeof LinkState>;
 
-export const TimelineCall = z.object({
-  callId: z.string(),
-  tool: z.string(),
+export const TimelineCall = v.object({
+  callId: v.string(),
+  tool: v.string(),
   /** One line, made from the arguments; bounded. */
-  summary: z.string(),
-  client: z.string(),
-  startedAt: z.number(),
-  state: z.enum(["running", "ok", "failed", "cancelled"]),
-  durationMs: z.nullable(z.number()),
+  summary: v.string(),
+  client: v.string(),
+  startedAt: v.number(),
+  state: v.picklist(["running", "ok", "failed", "cancelled"]),
+  durationMs: v.nullable(v.number()),
   output: BoundedOutput,
 });
-export type TimelineCall = z.infer<typeof TimelineCall>;
+export type TimelineCall = v.InferOutput<typeof TimelineCall>;
 
-export const DeskInfo = z.object({
-  version: z.string(),
-  root: z.string(),
-  tools: z.array(z.string()),
-  deny: z.array(z.string()),
-  mcpUrls: z.array(z.string()),
-  relay: z.string(),
-  relayIsLocal: z.boolean(),
-  oauth: z.boolean(),
-  tokenSet: z.boolean(),
+export const DeskInfo = v.object({
+  version: v.string(),
+  root: v.string(),
+  tools: v.array(v.string()),
+  deny: v.array(v.string()),
+  mcpUrls: v.array(v.string()),
+  relay: v.string(),
+  relayIsLocal: v.boolean(),
+  oauth: v.boolean(),
+  tokenSet: v.boolean(),
   /** What confines the shell and what does not, as sentences. */
-  confinement: z.array(z.string()),
-  warnings: z.array(z.string()),
-  startedAt: z.number(),
+  confinement: v.array(v.string()),
+  warnings: v.array(v.string()),
+  startedAt: v.number(),
 });
-export type DeskInfo = z.infer<typeof DeskInfo>;
+export type DeskInfo = v.InferOutput<typeof DeskInfo>;
 
-export const DeskSnapshot = z.object({
+export const DeskSnapshot = v.object({
   info: DeskInfo,
   link: LinkState,
-  authorizations: z.array(PendingAuthorization),
-  timeline: z.array(TimelineCall),
+  authorizations: v.array(PendingAuthorization),
+  timeline: v.array(TimelineCall),
 });
-export type DeskSnapshot = z.infer<typeof DeskSnapshot>;
+export type DeskSnapshot = v.InferOutput<typeof DeskSnapshot>;
 
-export const DeskEvent = z.discriminatedUnion("t", [
-  z.object({ t: z.literal("snapshot"), snapshot: DeskSnapshot }),
-  z.object({ t: z.literal("link"), link: LinkState }),
-  z.object({ t: z.literal("info"), info: DeskInfo }),
-  z.object({ t: z.literal("authorizations"), authorizations: z.array(PendingAuthorization) }),
+export const DeskEvent = v.variant("t", [
+  v.object({ t: v.literal("snapshot"), snapshot: DeskSnapshot }),
+  v.object({ t: v.literal("link"), link: LinkState }),
+  v.object({ t: v.literal("info"), info: DeskInfo }),
+  v.object({ t: v.literal("authorizations"), authorizations: v.array(PendingAuthorization) }),
   /** An authorization was decided on some page; every open page says so. */
-  z.object({ t: z.literal("decided"), id: z.string(), outcome: DecisionOutcome.shape.outcome }),
-  z.object({ t: z.literal("call"), call: TimelineCall }),
-  z.object({ t: z.literal("output"), callId: z.string(), delta: z.string() }),
+  v.object({ t: v.literal("decided"), id: v.string(), outcome: DecisionOutcome.entries.outcome }),
+  v.object({ t: v.literal("call"), call: TimelineCall }),
+  v.object({ t: v.literal("output"), callId: v.string(), delta: v.string() }),
   /** Last event of a stream that gave way to a newer page: browsers open only six connections to one address. */
-  z.object({ t: z.literal("displaced") }),
+  v.object({ t: v.literal("displaced") }),
 ]);
-export type DeskEvent = z.infer<typeof DeskEvent>;
+export type DeskEvent = v.InferOutput<typeof DeskEvent>;

@@ -1,12 +1,12 @@
 /** An authenticated client, as the relay states it to the agent. No secret is in it. */
-import * as z from "zod/mini";
+import * as v from "valibot";
 
-export const Principal = z.object({
+export const Principal = v.object({
   /** Stable and unique within a workspace: `grant:<id>`, `token:<id>`, or `local` for stdio. */
-  id: z.string().check(z.minLength(1), z.maxLength(200)),
-  kind: z.enum(["grant", "token", "local"]),
+  id: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+  kind: v.picklist(["grant", "token", "local"]),
   /** What the client calls itself. Its own choice: text for people, never a fact to decide on. */
-  name: z.string().check(z.maxLength(200)),
-  scope: z.array(z.string()),
+  name: v.pipe(v.string(), v.maxLength(200)),
+  scope: v.array(v.string()),
 });
-export type Principal = z.infer<typeof Principal>;
+export type Principal = v.InferOutput<typeof Principal>;

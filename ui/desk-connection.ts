@@ -2,6 +2,7 @@
  * The page's line to the agent: one streamed answer with the desk's events, opened again by itself when it breaks, and
  * the decisions. The secret goes in a header, so this is `fetch`, not EventSource.
  */
+import * as v from "valibot";
 import { parseJson } from "../shared/json.ts";
 import { DecisionOutcome, type AuthorizationDecision } from "../shared/authorization.ts";
 import { DeskEvent } from "../shared/desk.ts";
@@ -107,12 +108,12 @@ async function followEvents(secret: string, signal: AbortSignal, listener: Conne
 function deliver(lines: readonly string[], listener: ConnectionListener): StreamEnd | undefined {
   for (const line of lines) {
     if (line === "") continue;
-    const event = DeskEvent.safeParse(parseJson(line));
+    const event = v.safeParse(DeskEvent, parseJson(line));
     // The agent was updated under an open page: only its own page knows its events.
     if (!event.success) return "outdated";
-    if (event.data.t === "displaced") return "displaced";
-    if (event.data.t === "snapshot") listener.onLink({ at: "live" });
-    listener.onEvent(event.data);
+    if (event.output.t === "displaced") return "displaced";
+    if (event.output.t === "snapshot") listener.onLink({ at: "live" });
+    listener.onEvent(event.output);
   }
   return undefined;
 }
@@ -129,8 +130,8 @@ export async function sendDecision(secret: string, decision: AuthorizationDecisi
       signal: AbortSignal.timeout(DECIDE_DEADLINE_MS),
     });
     const body = parseJson(await response.text());
-    const outcome = DecisionOutcome.safeParse(body);
-    if (response.ok && outcome.success) return outcome.data.outcome;
+    const outcome = v.safeParse(DecisionOutcome, body);
+    if (response.ok && outcome.success) return outcome.output.outcome;
     return { unanswered: errorSentence(body) ?? `The agent answered ${response.status}. Reload the page and look whether the card still waits.` };
   } catch {
     return { unanswered: "The agent could not be reached. Nothing is known to be allowed; if the card still waits, decide again." };

@@ -3,6 +3,7 @@
  * States and numbers: docs/spec/wire.md.
  */
 import { randomUUID } from "node:crypto";
+import * as v from "valibot";
 import { DecisionOutcome, type AuthorizationDecision, type PendingAuthorization } from "../../shared/authorization.ts";
 import type { LinkState } from "../../shared/desk.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
@@ -116,7 +117,7 @@ class Link implements RelayLink {
   }
 
   async decide(decision: AuthorizationDecision): Promise<DecisionOutcome> {
-    return DecisionOutcome.parse(await this.#call("authorization.decide", decision));
+    return v.parse(DecisionOutcome, await this.#call("authorization.decide", decision));
   }
 
   async close(): Promise<void> {
@@ -182,8 +183,8 @@ class Link implements RelayLink {
   }
 
   #called(call: CallFrame): void {
-    const params = call.method === "authorization.changed" ? RELAY_CALLS["authorization.changed"].params.safeParse(call.params) : undefined;
-    if (params?.success === true) this.#options.onPending(params.data.pending);
+    const params = call.method === "authorization.changed" ? v.safeParse(RELAY_CALLS["authorization.changed"].params, call.params) : undefined;
+    if (params?.success === true) this.#options.onPending(params.output.pending);
     const reply: ReplyFrame =
       params?.success === true ? { t: "reply", id: call.id, ok: true, result: {} } : { t: "reply", id: call.id, ok: false, message: "unknown call" };
     this.#socket?.send(encodeControl(reply));

@@ -1,4 +1,5 @@
 /** The page's HTTP surface. Order of checks: Host, Origin, (API:) site, secret, method, content type, size, schema. */
+import * as v from "valibot";
 import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { AuthorizationDecision } from "../../shared/authorization.ts";
@@ -39,6 +40,11 @@ export function createRoutes(context: RouteContext): Hono {
   return app;
 }
 
+/** For what cannot be read as a request (a backslash in the path, a Host that is no host) and so reaches no route. */
+export function malformedRequest(): Response {
+  return Response.json({ error: "The request cannot be read." }, { status: 400, headers: RESPONSE_HEADERS });
+}
+
 const setResponseHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(RESPONSE_HEADERS)) c.res.headers.set(name, value);
@@ -67,10 +73,10 @@ const requireJson: MiddlewareHandler = async (c, next) => {
 };
 
 async function decide(c: Context, desk: Desk): Promise<Response> {
-  const decision = AuthorizationDecision.safeParse(parseJson(await c.req.text()));
+  const decision = v.safeParse(AuthorizationDecision, parseJson(await c.req.text()));
   if (!decision.success) return failure(c, 400, 'Expected {"id": string, "allow": boolean, "code"?: string of at most 32 characters}.');
   try {
-    return c.json(await desk.decide(decision.data));
+    return c.json(await desk.decide(decision.output));
   } catch (error) {
     if (error instanceof DecisionUnanswered) return failure(c, 503, error.message);
     throw error;

@@ -2,7 +2,7 @@
  * Text ⇄ control frame and bytes ⇄ data frame. A data frame is
  * `uint32 exchange · uint32 number · payload`, big-endian, with no schema on the hot path.
  */
-import type * as z from "zod/mini";
+import * as v from "valibot";
 import { parseJson } from "../json.ts";
 import { err, ok, type Result } from "../result.ts";
 import { AgentFrame, RelayFrame } from "./frames.ts";
@@ -66,22 +66,19 @@ function decode<S extends typeof AgentFrame | typeof RelayFrame>(
   schema: S,
   types: ReadonlySet<string>,
   text: string,
-): Result<z.infer<S>, FrameError> {
+): Result<v.InferOutput<S>, FrameError> {
   if (text.length > LIMITS.controlBytes)
     return err({ reason: "too_big", detail: `control frame ≤ ${LIMITS.controlBytes} characters, got ${text.length}` });
   const value = parseJson(text);
   if (value === undefined) return err({ reason: "not_json", detail: "a text frame is a JSON object" });
   const type = typeof value === "object" && value !== null && "t" in value ? value["t"] : undefined;
   if (typeof type === "string" && !types.has(type)) return err({ reason: "unknown_type", detail: type.slice(0, 40) });
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) return err({ reason: "invalid", detail: describe(parsed.error.issues) });
-  return ok(parsed.data as z.infer<S>);
+  const parsed = v.safeParse(schema, value);
+  if (!parsed.success) return err({ reason: "invalid", detail: parsed.issues.slice(0, 3).map(describe).join("; ") });
+  return ok(parsed.output);
 }
 
-/** Paths only: a frame's values may be somebody's data. */
-function describe(issues: readonly { readonly path: readonly PropertyKey[]; readonly code?: string | undefined }[]): string {
-  return issues
-    .slice(0, 3)
-    .map((issue) => `${issue.path.map(String).join(".") || "frame"}: ${issue.code ?? "invalid"}`)
-    .join("; ");
+/** Path and rule only: a frame's values may be somebody's data. */
+function describe(issue: v.BaseIssue<unknown>): string {
+  return `${v.getDotPath(issue) ?? "frame"}: ${issue.type}`;
 }

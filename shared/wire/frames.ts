@@ -3,143 +3,144 @@
  * binary (`codec.ts`). Numbered rules: docs/spec/wire.md. Within a version unknown members are dropped and unknown
  * frame types are ignored and counted (WP5).
  */
-import * as z from "zod/mini";
+import * as v from "valibot";
 import { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../authorization.ts";
 import { Principal } from "../principal.ts";
 import { LIMITS } from "./limits.ts";
 
 const UINT32 = 0xffff_ffff;
-const exchange = z.int().check(z.minimum(1), z.maximum(UINT32));
-const sequence = z.int().check(z.minimum(0), z.maximum(UINT32));
-const id = z.string().check(z.minLength(1), z.maxLength(100));
-const sentence = z.string().check(z.maxLength(1000));
-const headers = z.array(z.tuple([z.string().check(z.maxLength(200)), z.string().check(z.maxLength(16_384))])).check(z.maxLength(200));
-const json = z.record(z.string(), z.unknown());
+const exchange = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(UINT32));
+const sequence = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(UINT32));
+const id = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
+const sentence = v.pipe(v.string(), v.maxLength(1000));
+const headers = v.pipe(v.array(v.tuple([v.pipe(v.string(), v.maxLength(200)), v.pipe(v.string(), v.maxLength(16_384))])), v.maxLength(200));
+const json = v.record(v.string(), v.unknown());
 
 /** What the relay answers for an absent workstation. `{away}` in a string is replaced by the sentence since when. */
-export const OfflineAnswers = z.object({
-  legacy: z.object({
+export const OfflineAnswers = v.object({
+  legacy: v.object({
     /** Protocol version → result of `initialize`; a client refuses a version it did not ask for. */
-    initialize: z.record(z.string(), json),
+    initialize: v.record(v.string(), json),
     /** Version answered when the asked one is unknown. */
-    fallbackVersion: z.string(),
+    fallbackVersion: v.string(),
     /** Method → result. */
-    results: z.record(z.string(), json),
+    results: v.record(v.string(), json),
     toolCall: json,
   }),
-  modern: z.object({ results: z.record(z.string(), json), toolCall: json }),
+  modern: v.object({ results: v.record(v.string(), json), toolCall: json }),
   /** Message of the JSON-RPC error for every other request. */
   otherwise: sentence,
 });
-export type OfflineAnswers = z.infer<typeof OfflineAnswers>;
+export type OfflineAnswers = v.InferOutput<typeof OfflineAnswers>;
 
 /** What the relay learns from an agent and keeps (DESIGN D5): it is never redeployed for a setting. */
-export const Deposits = z.object({
+export const Deposits = v.object({
   /** Canonical origins, first one preferred: `https://relay.example`, no path, no slash. */
-  origins: z.array(z.string().check(z.maxLength(300))).check(z.minLength(1), z.maxLength(8)),
+  origins: v.pipe(v.array(v.pipe(v.string(), v.maxLength(300))), v.minLength(1), v.maxLength(8)),
   /** Foreign web origins that may call `/mcp` (`--allow-origin`). */
-  allowOrigins: z.array(z.string().check(z.maxLength(300))).check(z.maxLength(32)),
+  allowOrigins: v.pipe(v.array(v.pipe(v.string(), v.maxLength(300))), v.maxLength(32)),
   /** False with `--no-oauth`: the OAuth routes are 404, static tokens only. */
-  oauth: z.boolean(),
+  oauth: v.boolean(),
   /** SHA-256 of each static token, lower-case hex. */
-  staticTokens: z
-    .array(
-      z.object({ id, name: z.string().check(z.maxLength(200)), sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)), scope: z.array(z.string()) }),
-    )
-    .check(z.maxLength(256)),
+  staticTokens: v.pipe(
+    v.array(
+      v.object({ id, name: v.pipe(v.string(), v.maxLength(200)), sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)), scope: v.array(v.string()) }),
+    ),
+    v.maxLength(256),
+  ),
   /** Root directory as shown on the card: "read, write and run commands in …". */
-  root: z.string().check(z.maxLength(4096)),
+  root: v.pipe(v.string(), v.maxLength(4096)),
   offline: OfflineAnswers,
 });
-export type Deposits = z.infer<typeof Deposits>;
+export type Deposits = v.InferOutput<typeof Deposits>;
 
 /** First frame of a socket, from the agent. */
-export const Hello = z.object({
-  t: z.literal("hello"),
-  versions: z.object({ min: z.int(), max: z.int() }),
+export const Hello = v.object({
+  t: v.literal("hello"),
+  versions: v.object({ min: v.pipe(v.number(), v.integer()), max: v.pipe(v.number(), v.integer()) }),
   /** Changes at every start of the agent. */
   instance: id,
   /** Stable per machine and workspace. */
   host: id,
   /** For the sentence another machine reads when it is refused. */
-  hostName: z.string().check(z.maxLength(200)),
-  takeOver: z.boolean(),
+  hostName: v.pipe(v.string(), v.maxLength(200)),
+  takeOver: v.boolean(),
   /** The relay epoch that `begun` belongs to; null before the first welcome. */
-  epoch: z.nullable(id),
+  epoch: v.nullable(id),
   /** Exchanges this instance has begun and still holds; `next` is the number its next answer frame will carry. */
-  begun: z.array(z.object({ x: exchange, next: sequence })).check(z.maxLength(1024)),
+  begun: v.pipe(v.array(v.object({ x: exchange, next: sequence })), v.maxLength(1024)),
   deposits: Deposits,
 });
-export type Hello = z.infer<typeof Hello>;
+export type Hello = v.InferOutput<typeof Hello>;
 
-const Got = z.object({ t: z.literal("got"), x: exchange });
+const Got = v.object({ t: v.literal("got"), x: exchange });
 /** Frame number 0 of an answer. */
-const Head = z.object({
-  t: z.literal("head"),
+const Head = v.object({
+  t: v.literal("head"),
   x: exchange,
-  status: z.int().check(z.minimum(200), z.maximum(599)),
+  status: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
   headers,
   /** Bytes (as text) the relay writes if the answer cannot be finished; null: the stream is cut instead. */
-  last: z.nullable(z.string().check(z.maxLength(LIMITS.headBytes))),
+  last: v.nullable(v.pipe(v.string(), v.maxLength(LIMITS.headBytes))),
 });
 /** Last frame of an answer. `whole: false`: the answer broke in the agent, so it ends with its last words. */
-const End = z.object({ t: z.literal("end"), x: exchange, seq: sequence, whole: z.boolean() });
-const Bye = z.object({
-  t: z.literal("bye"),
-  why: z.enum(["leaving", "replaced", "other_host", "retired", "version", "bad_frame", "restarting"]),
+const End = v.object({ t: v.literal("end"), x: exchange, seq: sequence, whole: v.boolean() });
+const Bye = v.object({
+  t: v.literal("bye"),
+  why: v.picklist(["leaving", "replaced", "other_host", "retired", "version", "bad_frame", "restarting"]),
   message: sentence,
   /** Whether dialling again makes sense. */
-  comeBack: z.boolean(),
+  comeBack: v.boolean(),
 });
-const Call = z.object({ t: z.literal("call"), id, method: z.string().check(z.maxLength(100)), params: json });
-const Reply = z.object({ t: z.literal("reply"), id, ok: z.boolean(), result: z.optional(z.unknown()), message: z.optional(sentence) });
+const Call = v.object({ t: v.literal("call"), id, method: v.pipe(v.string(), v.maxLength(100)), params: json });
+const Reply = v.object({ t: v.literal("reply"), id, ok: v.boolean(), result: v.optional(v.unknown()), message: v.optional(sentence) });
 
-export const AgentFrame = z.discriminatedUnion("t", [Hello, Got, Head, End, Call, Reply, Bye]);
-export type AgentFrame = z.infer<typeof AgentFrame>;
+export const AgentFrame = v.variant("t", [Hello, Got, Head, End, Call, Reply, Bye]);
+export type AgentFrame = v.InferOutput<typeof AgentFrame>;
 
 /** Answer to `hello`: the exchanges the relay still holds and the next answer frame it wants of each. */
-export const Welcome = z.object({
-  t: z.literal("welcome"),
-  version: z.int(),
+export const Welcome = v.object({
+  t: v.literal("welcome"),
+  version: v.pipe(v.number(), v.integer()),
   epoch: id,
-  held: z.array(z.object({ x: exchange, next: sequence })).check(z.maxLength(1024)),
+  held: v.pipe(v.array(v.object({ x: exchange, next: sequence })), v.maxLength(1024)),
 });
-export type Welcome = z.infer<typeof Welcome>;
+export type Welcome = v.InferOutput<typeof Welcome>;
 
 /** A request; its body follows as data frames 0, 1, … until `bytes` are there. */
-const Request = z.object({
-  t: z.literal("request"),
+const Request = v.object({
+  t: v.literal("request"),
   x: exchange,
-  method: z.enum(["POST", "DELETE"]),
-  path: z.string().check(z.maxLength(16_384)),
+  method: v.picklist(["POST", "DELETE"]),
+  path: v.pipe(v.string(), v.maxLength(16_384)),
   headers,
   principal: Principal,
-  bytes: z.int().check(z.minimum(0), z.maximum(LIMITS.requestBytes)),
+  bytes: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LIMITS.requestBytes)),
 });
-export type RequestFrame = z.infer<typeof Request>;
+export type RequestFrame = v.InferOutput<typeof Request>;
 
 /** Everything below `next` was consumed by the client's connection. After `end` it also settles the exchange. */
-const Ack = z.object({ t: z.literal("ack"), x: exchange, next: sequence });
-export const CancelWhy = z.enum(["client_gone", "deadline", "relay"]);
-export type CancelWhy = z.infer<typeof CancelWhy>;
-const Cancel = z.object({ t: z.literal("cancel"), x: exchange, why: CancelWhy });
+const Ack = v.object({ t: v.literal("ack"), x: exchange, next: sequence });
+export const CancelWhy = v.picklist(["client_gone", "deadline", "relay"]);
+export type CancelWhy = v.InferOutput<typeof CancelWhy>;
+const Cancel = v.object({ t: v.literal("cancel"), x: exchange, why: CancelWhy });
 
-export const RelayFrame = z.discriminatedUnion("t", [Welcome, Request, Ack, Cancel, Call, Reply, Bye]);
-export type RelayFrame = z.infer<typeof RelayFrame>;
+export const RelayFrame = v.variant("t", [Welcome, Request, Ack, Cancel, Call, Reply, Bye]);
+export type RelayFrame = v.InferOutput<typeof RelayFrame>;
 
-export type HeadFrame = z.infer<typeof Head>;
-export type ByeFrame = z.infer<typeof Bye>;
-export type CallFrame = z.infer<typeof Call>;
-export type ReplyFrame = z.infer<typeof Reply>;
+export type HeadFrame = v.InferOutput<typeof Head>;
+export type ByeFrame = v.InferOutput<typeof Bye>;
+export type CallFrame = v.InferOutput<typeof Call>;
+export type ReplyFrame = v.InferOutput<typeof Reply>;
 
 /** Control calls, by direction and method: parameters and result of each. */
 export const AGENT_CALLS = {
   /** The cards that are up now. */
-  "authorization.list": { params: z.object({}), result: z.object({ pending: z.array(PendingAuthorization) }) },
+  "authorization.list": { params: v.object({}), result: v.object({ pending: v.array(PendingAuthorization) }) },
   "authorization.decide": { params: AuthorizationDecision, result: DecisionOutcome },
 } as const;
 
 export const RELAY_CALLS = {
   /** Full list, at every change: idempotent, so a lost one does no harm. */
-  "authorization.changed": { params: z.object({ pending: z.array(PendingAuthorization) }), result: z.object({}) },
+  "authorization.changed": { params: v.object({ pending: v.array(PendingAuthorization) }), result: v.object({}) },
 } as const;

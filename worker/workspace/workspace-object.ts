@@ -3,6 +3,7 @@
  * Until an agent has said hello for the first time nothing is stored and nobody is served (DESIGN D5).
  */
 import { DurableObject } from "cloudflare:workers";
+import * as v from "valibot";
 import { AuthorizationDecision } from "../../shared/authorization.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Result } from "../../shared/result.ts";
@@ -145,9 +146,9 @@ export class WorkspaceObject extends DurableObject<Env> {
       case "authorization.list":
         return { pending: this.#oauth().pending() };
       case "authorization.decide": {
-        const decision = AuthorizationDecision.safeParse(call.params);
+        const decision = v.safeParse(AuthorizationDecision, call.params);
         if (!decision.success) throw new RangeError("authorization.decide expects { id, allow, code? }");
-        return this.#oauth().decide(decision.data);
+        return this.#oauth().decide(decision.output);
       }
       default:
         throw new RangeError(`this relay knows no call "${call.method.slice(0, 50)}": update it with "npm run deploy"`);
