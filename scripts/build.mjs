@@ -1,4 +1,5 @@
-// Bundles what is shipped: the Worker, the agent, its two child processes, and the page. `--only=agent,worker,ui` builds a part.
+// Bundles what is shipped: the Worker, the agent, its two child processes, and the page. `--only=agent,tool-host,worker,ui` builds a
+// part; `--outdir=<directory>` puts it elsewhere.
 import { build } from "esbuild";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,6 +10,7 @@ const wanted = process.argv
   .find((argument) => argument.startsWith("--only="))
   ?.slice("--only=".length)
   .split(",");
+const outdir = join(root, process.argv.find((argument) => argument.startsWith("--outdir="))?.slice("--outdir=".length) ?? "dist");
 const builds = (part) => wanted === undefined || wanted.includes(part);
 
 /** CommonJS dependencies inside an ES module bundle need a `require`. */
@@ -19,9 +21,11 @@ const node = {
   target: "node22",
   format: "esm",
   outExtension: { ".js": ".mjs" },
-  outdir: join(root, "dist"),
+  outdir,
   absWorkingDir: root,
   banner: requireBanner,
+  // CommonJS modules find their own path in it; an ES module has none under this name.
+  define: { __filename: "import.meta.filename", __dirname: "import.meta.dirname" },
   legalComments: "linked",
   minify: true,
   keepNames: true,
@@ -29,13 +33,13 @@ const node = {
   logLevel: "warning",
 };
 
-if (wanted === undefined) await rm(join(root, "dist"), { recursive: true, force: true });
+if (wanted === undefined) await rm(outdir, { recursive: true, force: true });
 const jobs = [];
 if (builds("worker")) {
   jobs.push(
     build({
       entryPoints: { "worker/index": "worker/index.ts" },
-      outdir: join(root, "dist"),
+      outdir,
       absWorkingDir: root,
       bundle: true,
       format: "esm",
@@ -51,13 +55,13 @@ if (builds("worker")) {
 if (builds("agent")) {
   jobs.push(build({ ...node, entryPoints: { pimcp: "local-agent/cli/main.ts" }, external: ["miniflare", "@vscode/ripgrep", "wrangler", "esbuild"] }));
   jobs.push(build({ ...node, entryPoints: { "embedded-relay-child": "local-agent/daemon/embedded-relay-child.ts" }, external: ["miniflare"] }));
-  jobs.push(
-    build({
-      ...node,
-      entryPoints: { "tool-host-child": "local-agent/tools/tool-host-child.ts" },
-      external: ["@vscode/ripgrep", "@silvia-odwyer/photon-node"],
-    }),
-  );
+}
+if (builds("agent") || builds("tool-host")) {
+  const external = ["@vscode/ripgrep", "@silvia-odwyer/photon-node"];
+  jobs.push(build({ ...node, entryPoints: { "tool-host-child": "local-agent/tools/tool-host-child.ts" }, external }));
+  // Pi resizes images in a worker it looks for under this name beside its own module, which the bundle is.
+  const resizeWorker = "node_modules/@earendil-works/pi-coding-agent/dist/utils/image-resize-worker.js";
+  jobs.push(build({ ...node, outExtension: { ".js": ".js" }, entryPoints: { "image-resize-worker": resizeWorker }, external }));
 }
 if (builds("ui")) {
   jobs.push(import("vite").then(({ build: viteBuild }) => viteBuild({ configFile: join(root, "ui/vite.config.ts"), logLevel: "warn" })));

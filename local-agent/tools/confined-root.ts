@@ -1,0 +1,176 @@
+/**
+ * The only place that decides whether a tool may touch a path. Decisions are made on the real path, because a name
+ * proves nothing: links, `..`, `~`, `/proc/self/root` and a root that is itself a link all spell places differently.
+ *
+ * What remains is the time between the check and the use. Only something that can already run programs can win that
+ * race, and a shell is not confined by paths at all.
+ */
+import { lstat, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { deniedBy, excludeGlobs, foldName, readDenyEntry, type DenyRule } from "./deny-list.ts";
+import { windowsObjection } from "./windows-paths.ts";
+
+/** A path that is not touched. The message is for the caller: what was asked, why not, what is possible. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}
+
+/** A setting that cannot be used (a root that is no directory, a deny entry without meaning). */
+export class RootSettingError extends Error {
+  override readonly name = "RootSettingError";
+}
+
+export interface Located {
+  /** Real path; for something that does not exist yet, the real path of its deepest existing ancestor plus the rest. */
+  readonly path: string;
+  readonly exists: boolean;
+}
+
+export interface ConfinedRoot {
+  /** Real path of the root. */
+  readonly path: string;
+  /**
+   * Resolves an absolute path and checks it. `read` may also reach files the tools wrote for the caller (`readableDir`).
+   * @throws Refusal
+   */
+  locate(requested: string, purpose: "read" | "touch"): Promise<Located>;
+  /** Checks an argument as the caller spelled it, before anything has resolved it. @throws Refusal */
+  checkSpelling(argument: string): void;
+  /** Whether a path reported by a search below a located directory may be shown. */
+  mayShow(path: string): boolean;
+  /** `--iglob` values that keep ripgrep out of denied places below `searchDir`, a located directory. */
+  excludeGlobs(searchDir: string): string[];
+}
+
+export interface RootSettings {
+  readonly root: string;
+  readonly deny: readonly string[];
+  /** A directory outside the root whose files `read` may open: output too long to show. */
+  readonly readableDir?: string | undefined;
+  readonly home?: string | undefined;
+}
+
+/** @throws RootSettingError */
+export async function openConfinedRoot(settings: RootSettings): Promise<ConfinedRoot> {
+  const given = resolve(settings.root);
+  const path = await realDirectory(given);
+  const readableDir = settings.readableDir === undefined ? undefined : await realpath(settings.readableDir);
+  const rules: DenyRule[] = [];
+  for (const entry of settings.deny) rules.push(...(await resolveDenyEntry(entry, path, settings.home ?? homedir())));
+  return confinedRoot({ path, given, readableDir, rules });
+}
+
+interface RootState {
+  readonly path: string;
+  readonly given: string;
+  readonly readableDir: string | undefined;
+  readonly rules: readonly DenyRule[];
+}
+
+function confinedRoot(state: RootState): ConfinedRoot {
+  return {
+    path: state.path,
+    async locate(requested, purpose) {
+      checkText(requested, requested, state.path);
+      const located = await realLocation(requested);
+      if (purpose === "read" && located.exists && dirname(located.path) === state.readableDir) return located;
+      const below = componentsBelow(state.path, located.path);
+      if (below === undefined) throw new Refusal(`${requested} is outside the root ${state.given}: only paths inside it can be used`);
+      // Both spellings count: a link may carry a denied name, and may point at one.
+      const denied = [below, componentsBelow(state.path, requested), componentsBelow(state.given, requested)]
+        .map((components) => (components === undefined ? undefined : deniedBy(state.rules, components)))
+        .find((entry) => entry !== undefined);
+      if (denied !== undefined) throw new Refusal(`${requested} is refused: "${denied}" is on the deny list, and nothing below it can be used`);
+      return located;
+    },
+    checkSpelling(argument) {
+      checkText(argument, argument, state.path);
+    },
+    mayShow(path) {
+      const below = componentsBelow(state.path, path);
+      return below !== undefined && deniedBy(state.rules, below) === undefined;
+    },
+    excludeGlobs(searchDir) {
+      return excludeGlobs(state.rules, componentsBelow(state.path, searchDir) ?? []);
+    },
+  };
+}
+
+/** The real location of an absolute path, whether or not its last components exist. Dangling and looping links are refused. */
+async function realLocation(requested: string): Promise<Located> {
+  const missing: string[] = [];
+  for (let ancestor = requested; ; ancestor = dirname(ancestor)) {
+    const found = await lookUp(ancestor);
+    if (found !== undefined) return { path: join(found, ...missing), exists: missing.length === 0 };
+    if (ancestor === dirname(ancestor)) throw new Refusal(`${requested} cannot be resolved: nothing on its way exists`);
+    missing.unshift(basename(ancestor));
+  }
+}
+
+/** Real path of what exists at `path`; undefined when nothing does. */
+async function lookUp(path: string): Promise<string | undefined> {
+  try {
+    await lstat(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw unresolvable(path, error);
+  }
+  try {
+    return await realpath(path);
+  } catch (error) {
+    // Writing through a link that points nowhere would create a file wherever it points.
+    if (isMissing(error)) throw new Refusal(`${path} is a symbolic link whose target does not exist: it is neither read nor written through`);
+    throw unresolvable(path, error);
+  }
+}
+
+function unresolvable(path: string, error: unknown): Refusal {
+  return new Refusal(`${path} is refused: its real location cannot be determined (${errorCode(error) ?? "unknown error"})`);
+}
+
+function isMissing(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+function checkText(text: string, shown: string, root: string): void {
+  if (text.includes("\0")) throw new Refusal(`${JSON.stringify(shown)} is refused: a path cannot contain a NUL character`);
+  if (process.platform !== "win32") return;
+  const objection = windowsObjection(text, root);
+  if (objection !== undefined) throw new Refusal(`${shown} is refused: ${objection}`);
+}
+
+/** Components of `path` below `base`, by whole names; undefined when it is not inside. */
+function componentsBelow(base: string, path: string): string[] | undefined {
+  const between = relative(base, path);
+  if (between === "") return [];
+  const components = between.split(sep);
+  return isAbsolute(between) || components[0] === ".." ? undefined : components;
+}
+
+async function realDirectory(given: string): Promise<string> {
+  try {
+    const path = await realpath(given);
+    if ((await lstat(path)).isDirectory()) return path;
+  } catch (error) {
+    throw new RootSettingError(`the root ${given} cannot be used (${errorCode(error) ?? "unknown error"}): give an existing directory with --root`);
+  }
+  throw new RootSettingError(`the root ${given} is not a directory: give an existing directory with --root`);
+}
+
+/** An absolute or `~` entry outside the root closes nothing that was open, so it leaves no rule. */
+async function resolveDenyEntry(entry: string, root: string, home: string): Promise<DenyRule[]> {
+  const read = readDenyEntry(entry, { home, windows: process.platform === "win32" });
+  if (!read.ok) throw new RootSettingError(read.error);
+  if (read.value.kind === "anywhere") return [{ names: read.value.names, anchored: false, shown: read.value.shown }];
+  const location = await realLocation(resolve(read.value.path));
+  const below = componentsBelow(root, location.path);
+  if (below === undefined) return [];
+  if (below.length === 0) throw new RootSettingError(`deny entry ${JSON.stringify(entry)} is the root itself: nothing would be left to work on`);
+  return [{ names: below.map(foldName), anchored: true, shown: read.value.shown }];
+}

@@ -1,0 +1,25 @@
+/** What a person should know about what the tools can reach. */
+import type { ToolDescriptor } from "../../shared/tool.ts";
+
+const SHELLS = ["bash", "powershell"];
+
+/** Sentences, most important first. `root`: real path. */
+export function describeConfinement(root: string, deny: readonly string[], tools: readonly ToolDescriptor[]): string[] {
+  const names = tools.map((tool) => tool.name);
+  const shells = names.filter((name) => SHELLS.includes(name));
+  const files = names.filter((name) => !SHELLS.includes(name));
+  const notes: string[] = [];
+  if (shells.length > 0) {
+    notes.push(
+      `${list(shells)} can read, change and send anything this account can: commands are not confined to ${root}, and the deny list does not apply to them.`,
+    );
+  }
+  if (files.length > 0) notes.push(`${list(files)} are confined to ${root}: links and paths that lead out of it are refused.`);
+  if (files.length > 0 && deny.length > 0) notes.push(`Inside it, ${list(files)} refuse ${deny.join(", ")}.`);
+  if (shells.length > 0) notes.push("What a command leaves running ends when pimcp ends, unless it cleared its environment.");
+  return notes;
+}
+
+function list(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
+}

@@ -1,0 +1,104 @@
+/**
+ * Marks in use, one 0600 file each, so that the next start can end what a killed owner left running and remove what it
+ * left on disk. A file names its owner (pid and start time): a live owner's mark is left alone.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import type { Log } from "../../shared/ports.ts";
+import { parseJson } from "../../shared/json.ts";
+import { removePrivateDir } from "./private-dir.ts";
+import { endMarked, newMark } from "./process-marker.ts";
+
+const MarkFile = z.object({
+  mark: z.string().regex(/^[0-9a-f]{32}$/),
+  pid: z.int().positive(),
+  /** Start of the owner, in the platform's own form; empty where it cannot be told. */
+  startedAt: z.string(),
+  privateDir: z.string().optional(),
+});
+
+export interface MarkClaim {
+  readonly mark: string;
+  /** Forgets the mark. To be called once nothing carries it any more. */
+  release(): void;
+}
+
+/** Makes a mark and remembers it under `stateDir` before anything carries it. @throws when the directory cannot be written */
+export function claimMark(stateDir: string, privateDir?: string): MarkClaim {
+  const mark = newMark();
+  const dir = marksDir(stateDir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const path = join(dir, `${mark}.json`);
+  const entry: z.infer<typeof MarkFile> = { mark, pid: process.pid, startedAt: processStart(process.pid), privateDir };
+  // Renamed into place, so that another start never reads half a file.
+  writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600, flag: "wx" });
+  renameSync(`${path}.new`, path);
+  return { mark, release: () => rmSync(path, { force: true }) };
+}
+
+/** Ends what owners that no longer live left running. Resolves with the number of processes ended. Never rejects. */
+export async function endLeftBehind(stateDir: string, log: Log): Promise<number> {
+  let total = 0;
+  for (const path of markPaths(stateDir)) {
+    const entry = readMark(path);
+    if (entry !== undefined && isAlive(entry)) continue;
+    if (entry !== undefined) {
+      const ended = await endMarked({ mark: entry.mark });
+      total += ended;
+      removePrivateDir(entry.privateDir);
+      log.event("info", "leftovers.ended", { mark: entry.mark.slice(0, 8), processes: ended });
+    }
+    rmSync(path, { force: true });
+  }
+  return total;
+}
+
+function marksDir(stateDir: string): string {
+  return join(stateDir, "marks");
+}
+
+function markPaths(stateDir: string): string[] {
+  try {
+    return readdirSync(marksDir(stateDir))
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => join(marksDir(stateDir), name));
+  } catch {
+    return []; // No agent has run here yet.
+  }
+}
+
+function readMark(path: string): z.infer<typeof MarkFile> | undefined {
+  try {
+    return MarkFile.safeParse(parseJson(readFileSync(path, "utf8"))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** In doubt an owner counts as alive: a leftover is a nuisance, ending a living agent's work is not. */
+function isAlive(owner: z.infer<typeof MarkFile>): boolean {
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+  }
+  return processStart(owner.pid) === owner.startedAt;
+}
+
+/** When a process started, in a form only compared for equality. */
+function processStart(pid: number): string {
+  try {
+    if (process.platform === "linux") {
+      // Field 22 of proc_pid_stat(5), counted after the name, which may hold spaces and parentheses. A zombie has ended.
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return fields[0] === "Z" ? "" : (fields[19] ?? "");
+    }
+    if (process.platform === "win32") return "";
+    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", timeout: 2_000, stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Pi's tools, confined to a root, in a process that is started again when it ends. The agent itself never loads Pi.
+ * Everything the tools start carries this host's mark and ends with it.
+ */
+import type { JsonObject } from "../../shared/json.ts";
+import type { Clock, Log, Timers } from "../../shared/ports.ts";
+import { err, ok, type Result } from "../../shared/result.ts";
+import type { ToolCall, ToolOutcome, ToolSource } from "../../shared/tool.ts";
+import { systemClock, systemTimers } from "../node/system-time.ts";
+import { hostEnvironment, shellEnvironment } from "./child-environment.ts";
+import { describeConfinement } from "./confinement-notes.ts";
+import type { HostReady } from "./host-channel.ts";
+import { startHostProcess, type HostProcess } from "./host-process.ts";
+import { failedOutcome, type HostSettings } from "./host-protocol.ts";
+import { superviseHost, type HostSupervisor } from "./host-supervisor.ts";
+import { claimMark, endLeftBehind, type MarkClaim } from "./mark-file.ts";
+import { makePrivateDir, removePrivateDir, type PrivateDir } from "./private-dir.ts";
+import { endMarked, endMarkedOnce } from "./process-marker.ts";
+import { chooseTools } from "./tool-traits.ts";
+
+const READY_MS = 20_000;
+const ABORT_GRACE_MS = 5_000;
+const STOP_GRACE_MS = 3_000;
+/** How long a call waits for a host that is being started again. */
+const RESTART_WAIT_MS = 15_000;
+/** Calls at once; more are answered with an error rather than queued without bound. */
+const MAX_RUNNING = 64;
+
+export interface ToolHostOptions {
+  /** The bundled child, `dist/tool-host-child.mjs`. */
+  readonly childPath: string;
+  /** Directory the path tools are confined to; may be a link. */
+  readonly root: string;
+  /** Names that stay closed below the root; see `readDenyEntry`. */
+  readonly deny: readonly string[];
+  /** Undefined: the platform's default. */
+  readonly tools: readonly string[] | undefined;
+  /** Where marks in use are remembered, so that the next start ends what a killed agent left. */
+  readonly stateDir: string;
+  /** Environment variables neither the host nor a shell is given. `PI_AS_MCP_*` never are. */
+  readonly secretEnv: readonly string[];
+  readonly log: Log;
+  readonly timers?: Timers | undefined;
+  readonly clock?: Clock | undefined;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+/** A call as it will run. Executing or discarding it uses it up. */
+export interface PreparedCall {
+  readonly name: string;
+  /** Exactly what is executed: shown to whoever approves it. */
+  readonly args: JsonObject;
+  /** Never rejects. */
+  execute(): Promise<ToolOutcome>;
+  discard(): void;
+}
+
+export interface ToolHost extends ToolSource {
+  /** The real path of the root. */
+  readonly root: string;
+  /** Rewrites and validates the arguments as the tool does, and runs nothing. The error is the outcome to answer with. */
+  prepare(call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>>;
+  /** What is confined and what is not, as sentences for people. */
+  confinement(): string[];
+  /** What the person should know: a missing shell or ripgrep. */
+  warnings(): readonly string[];
+  /** Aborts what runs, ends everything the tools ever started, removes the private directory. */
+  close(): Promise<void>;
+}
+
+/** @throws with a sentence when the settings cannot be used or the host does not start */
+export async function createToolHost(options: ToolHostOptions): Promise<ToolHost> {
+  chooseTools(options.tools, process.platform);
+  await endLeftBehind(options.stateDir, options.log);
+  const ground = await prepareGround(options.stateDir);
+  const timers = options.timers ?? systemTimers;
+  const supervisor = superviseHost({
+    start: () => startChild(options, ground, timers),
+    cleanUp: async () => void (await endMarked({ mark: ground.claim.mark })),
+    log: options.log,
+    timers,
+    clock: options.clock ?? systemClock,
+  });
+  const close = closer(supervisor, ground);
+  const first = await supervisor.ready(READY_MS);
+  const described = first.ok ? await first.value.ready : undefined;
+  if (described?.ok === true) return toolHost(options, described.value, supervisor, close);
+  await close();
+  throw new Error(first.ok ? "the tool host ended while it started" : first.error);
+}
+
+/** What the host stands on: its directory, and the mark that is remembered before anything carries it. */
+interface Ground {
+  readonly dir: PrivateDir;
+  readonly claim: MarkClaim;
+}
+
+async function prepareGround(stateDir: string): Promise<Ground> {
+  const dir = makePrivateDir();
+  try {
+    return { dir, claim: claimMark(stateDir, dir.path) };
+  } catch (error) {
+    removePrivateDir(dir.path);
+    throw error;
+  }
+}
+
+function startChild(options: ToolHostOptions, { dir, claim }: Ground, timers: Timers): HostProcess {
+  const shellEnv = shellEnvironment(options.env ?? process.env, options.secretEnv);
+  const settings: HostSettings = {
+    root: options.root,
+    deny: options.deny,
+    tools: options.tools,
+    mark: claim.mark,
+    privateDir: dir.path,
+    agentDir: dir.agentDir,
+    spillDir: dir.spillDir,
+    shellEnv,
+  };
+  const env = hostEnvironment(shellEnv, dir, claim.mark);
+  return startHostProcess({ childPath: options.childPath, env, settings, readyMs: READY_MS, abortGraceMs: ABORT_GRACE_MS, timers });
+}
+
+/** Ends all of it once, however often it is asked; a process that exits without asking is cleaned up as far as one moment allows. */
+function closer(supervisor: HostSupervisor, { dir, claim }: Ground): () => Promise<void> {
+  const atExit = (): void => {
+    endMarkedOnce({ mark: claim.mark });
+    removePrivateDir(dir.path);
+    claim.release();
+  };
+  process.once("exit", atExit);
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await supervisor.stop(STOP_GRACE_MS);
+    process.off("exit", atExit);
+    removePrivateDir(dir.path);
+    claim.release();
+  };
+  return () => (closed ??= close());
+}
+
+function toolHost(options: ToolHostOptions, described: HostReady, supervisor: HostSupervisor, close: () => Promise<void>): ToolHost {
+  let running = 0;
+
+  const prepare = async (call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>> => {
+    const host = await supervisor.ready(RESTART_WAIT_MS);
+    if (!host.ok) return err(failedOutcome(`${call.name} was not run: the tool host is not running (${host.error}); try again in a moment`));
+    const prepared = await host.value.prepare(call.name, call.args);
+    if (!prepared.ok) return prepared;
+    const { handle, args } = prepared.value;
+    return ok({
+      name: call.name,
+      args,
+      discard: () => host.value.discard(handle),
+      execute: () => host.value.execute(handle, call),
+    });
+  };
+
+  const call = async (request: ToolCall): Promise<ToolOutcome> => {
+    if (running >= MAX_RUNNING)
+      return failedOutcome(`${request.name} was not run: ${MAX_RUNNING} calls are running already; try again when one has ended`);
+    running += 1;
+    try {
+      const prepared = await prepare(request);
+      return prepared.ok ? await prepared.value.execute() : prepared.error;
+    } finally {
+      running -= 1;
+    }
+  };
+
+  return {
+    root: described.root,
+    list: () => described.tools,
+    prepare,
+    call,
+    confinement: () => describeConfinement(described.root, options.deny, described.tools),
+    warnings: () => described.warnings,
+    close,
+  };
+}
