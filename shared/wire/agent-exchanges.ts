@@ -55,6 +55,7 @@ export class AgentExchanges {
   readonly #begun = new Map<number, Begun>();
   readonly #over = new Set<number>();
   #epoch: string | null = null;
+  #isWelcome = false;
 
   get epoch(): string | null {
     return this.#epoch;
@@ -71,26 +72,32 @@ export class AgentExchanges {
 
   /** [WP12] Resumes each exchange where the relay says; the others are over. */
   welcome(welcome: Pick<Welcome, "epoch" | "held">): AgentEffect[] {
-    const wanted = new Map(welcome.epoch === this.#epoch ? welcome.held.map(({ x, next }) => [x, next]) : []);
-    if (welcome.epoch !== this.#epoch) this.#over.clear();
+    const isSameEpoch = welcome.epoch === this.#epoch;
+    const wanted = new Map(isSameEpoch ? welcome.held.map(({ x, next }) => [x, next]) : []);
     this.#epoch = welcome.epoch;
+    this.#isWelcome = true;
     this.#receiving.clear();
-    return [...this.#begun.values()].flatMap((exchange) => {
+    const effects = [...this.#begun.values()].flatMap((exchange) => {
       const next = wanted.get(exchange.x);
-      if (next === undefined) return this.#stop(exchange.x, "forgotten");
-      release(exchange, next);
-      return [...exchange.kept.map((frame) => toEffect(exchange.x, frame)), { do: "resume", x: exchange.x }];
+      return next === undefined ? this.#stop(exchange.x, "forgotten") : resend(exchange, next);
     });
+    // Numbers of another epoch say nothing about this one's.
+    if (!isSameEpoch) this.#over.clear();
+    return effects;
   }
 
-  /** The socket is gone: half-received requests were never begun and will be sent again in full. */
+  /**
+   * The socket is gone: half-received requests were never begun and will be sent again in full. Until the next welcome
+   * says where each answer goes on, its frames are kept and not sent.
+   */
   linkLost(): void {
+    this.#isWelcome = false;
     this.#receiving.clear();
   }
 
   request(request: RequestFrame): AgentEffect[] {
     const { x, bytes } = request;
-    if (this.#epoch === null || this.#over.has(x) || this.#receiving.has(x)) return [];
+    if (!this.#isWelcome || this.#over.has(x) || this.#receiving.has(x)) return [];
     if (this.#begun.has(x)) return [{ do: "got", x }];
     if (this.#begun.size + this.#receiving.size >= 2 * LIMITS.exchanges)
       return [{ do: "break", detail: `more than ${2 * LIMITS.exchanges} exchanges` }];
@@ -116,6 +123,7 @@ export class AgentExchanges {
   ack(x: number, next: number): AgentEffect[] {
     const exchange = this.#begun.get(x);
     if (exchange === undefined) return [];
+    if (next > exchange.next) return [{ do: "break", detail: `exchange ${x}: frame ${exchange.next} is the next, ${next} cannot be acknowledged` }];
     const last = exchange.kept.at(-1);
     release(exchange, next);
     if (last?.kind === "end" && next > last.seq) {
@@ -126,8 +134,9 @@ export class AgentExchanges {
   }
 
   cancel(x: number, why: CancelWhy): AgentEffect[] {
-    this.#receiving.delete(x);
-    return this.#begun.has(x) ? this.#stop(x, why) : [];
+    if (this.#begun.has(x)) return this.#stop(x, why);
+    if (this.#receiving.delete(x)) this.#remember(x);
+    return [];
   }
 
   /** Bytes that may be produced now; 0 means wait for `resume`. `undefined`: the exchange is over. */
@@ -151,12 +160,12 @@ export class AgentExchanges {
 
   #answer(x: number, make: (seq: number) => Frame): AgentEffect[] {
     const exchange = this.#begun.get(x);
-    if (exchange === undefined) return [];
+    if (exchange === undefined || exchange.kept.at(-1)?.kind === "end") return [];
     const frame = make(exchange.next);
     exchange.next += 1;
     exchange.kept.push(frame);
     if (frame.kind === "data") exchange.keptBytes += frame.bytes.byteLength;
-    return [toEffect(x, frame)];
+    return this.#isWelcome ? [toEffect(x, frame)] : [];
   }
 
   #begin({ request, body }: Receiving): AgentEffect[] {
@@ -176,10 +185,22 @@ export class AgentExchanges {
 
   #forget(x: number): void {
     this.#begun.delete(x);
+    this.#remember(x);
+  }
+
+  #remember(x: number): void {
     this.#over.add(x);
     const oldest = this.#over.values().next();
     if (this.#over.size > REMEMBERED && oldest.done !== true) this.#over.delete(oldest.value);
   }
+}
+
+/**
+ * What lies below `next` has arrived but may not be consumed: it is not sent again, and still counts against the window
+ * until the relay acknowledges it (WP7).
+ */
+function resend({ x, kept }: Begun, next: number): AgentEffect[] {
+  return [...kept.filter((frame) => frame.seq >= next).map((frame) => toEffect(x, frame)), { do: "resume", x }];
 }
 
 function release(exchange: Begun, next: number): void {

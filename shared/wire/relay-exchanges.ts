@@ -100,6 +100,11 @@ export class RelayExchanges {
     return this.#open.size;
   }
 
+  /** Bytes of request bodies held now, for answers that have no head yet. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   /** Whether a new request is sent now or may wait for the link; else the caller answers for the absent agent (WP14). */
   accepts(now: number): boolean {
     return this.#link.at === "up" || (this.#link.at === "lost" && now - this.#link.since < LIMITS.holdMs);
@@ -125,8 +130,11 @@ export class RelayExchanges {
       const decision = resume(exchange.phase, hello.instance, begun.has(exchange.x));
       exchange.activeAt = now;
       if (decision === "deliver") effects.push(...deliver(exchange, hello.instance));
-      else if (decision === "continue") held.push({ x: exchange.x, next: exchange.next });
-      else if (decision !== "keep") effects.push(this.#fail(exchange, decision));
+      else if (decision === "continue") {
+        held.push({ x: exchange.x, next: exchange.next });
+        // An acknowledgement lost with the old socket would leave the agent without credit for ever.
+        if (exchange.consumed > 0) effects.push(acknowledge(exchange));
+      } else if (decision !== "keep") effects.push(this.#fail(exchange, decision));
     }
     return { held, effects };
   }
@@ -134,6 +142,8 @@ export class RelayExchanges {
   /** [WP14] The socket is gone. Announced: nobody comes back for it, so everything open is over at once. */
   linkLost(how: "announced" | "unannounced", now: number): RelayEffect[] {
     if (how === "unannounced") {
+      // A close that follows `bye`, or comes twice, is no new loss: it must not start the wait of WP14 again.
+      if (this.#link.at !== "up") return [];
       this.#link = { at: "lost", since: now };
       for (const exchange of this.#open.values()) exchange.activeAt = now;
       return [];
@@ -177,7 +187,7 @@ export class RelayExchanges {
   end(x: number, seq: number, whole: boolean, now: number): RelayEffect[] {
     return this.#inOrder(x, seq, now, (exchange, instance) => {
       if (exchange.phase.at !== "answering") return [{ do: "break", detail: `end of exchange ${x} outside an answer` }];
-      if (!whole) return [{ do: "ack", x, next: exchange.next }, this.#fail(exchange, "broken_answer")];
+      if (!whole) return [{ do: "ack", x, next: seq + 1 }, this.#fail(exchange, "broken_answer")];
       exchange.phase = { at: "ending", instance, last: exchange.phase.last };
       return [{ do: "finish", x }];
     });
@@ -193,9 +203,7 @@ export class RelayExchanges {
     exchange.ackDebtBytes += bytes;
     if (exchange.phase.at === "ending") return [];
     if (exchange.ackDebtBytes < ACK_BYTES && exchange.consumed - exchange.acked < ACK_FRAMES) return [];
-    exchange.acked = exchange.consumed;
-    exchange.ackDebtBytes = 0;
-    return [{ do: "ack", x, next: exchange.acked }];
+    return [acknowledge(exchange)];
   }
 
   /** [WP8] The client has everything: only now is the exchange settled. */
@@ -240,9 +248,12 @@ export class RelayExchanges {
     if (exchange.phase.at === "waiting" || seq > exchange.next) {
       return [{ do: "break", detail: `exchange ${x}: expected answer frame ${exchange.next}, got ${seq}` }];
     }
-    exchange.next += 1;
+    const effects = take(exchange, exchange.phase.instance);
+    // A frame that broke the protocol was not taken: counting it would leave a hole in the answer.
+    if (effects[0]?.do === "break") return effects;
+    exchange.next = seq + 1;
     exchange.activeAt = now;
-    return take(exchange, exchange.phase.instance);
+    return effects;
   }
 
   #fail(exchange: Exchange, why: FailureWhy): RelayEffect {
@@ -285,6 +296,12 @@ function deliver(exchange: Exchange, instance: string): RelayEffect[] {
   let seq = 0;
   for (const bytes of split(body)) effects.push({ do: "request-data", x, seq: seq++, bytes });
   return effects;
+}
+
+function acknowledge(exchange: Exchange): RelayEffect {
+  exchange.acked = exchange.consumed;
+  exchange.ackDebtBytes = 0;
+  return { do: "ack", x: exchange.x, next: exchange.acked };
 }
 
 function newExchange(x: number, request: NewRequest, body: Uint8Array, now: number): Exchange {
