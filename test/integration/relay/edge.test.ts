@@ -111,7 +111,7 @@ describe("credentials", () => {
     ];
     for (const authorization of bad) {
       const answer = await post(target.url, call(1), { token: null, headers: { authorization } });
-      expect(answer.status, authorization.slice(0, 40)).toBe(401);
+      expect({ status: answer.status, authorization }).toEqual({ status: 401, authorization });
       expect(answer.headers.get("www-authenticate")).toContain("Bearer");
       await answer.text();
     }
@@ -138,7 +138,7 @@ describe("sizes", () => {
       duplex: "half",
     } as RequestInit).catch(() => undefined);
     // The connection may be reset while the client still sends; if an answer came, it is the refusal.
-    if (answer !== undefined) expect(answer.status).toBe(413);
+    expect([413, undefined]).toContain(answer?.status);
     expect((await post(target.url, call(1))).status).toBe(200);
   });
 
@@ -158,10 +158,10 @@ describe("sizes", () => {
   });
 });
 
-/** Databases with at least one table of ours in them: more than SQLite's first page. */
+/** Write-ahead logs of workspaces that hold anything: whatever is written goes there first. */
 function storedWorkspaces(stateDir: string): string[] {
   return readdirSync(stateDir, { recursive: true, encoding: "utf8" }).filter(
-    (name) => name.endsWith(".sqlite") && !name.includes("metadata") && statSync(join(stateDir, name)).size > 4096,
+    (name) => name.endsWith(".sqlite-wal") && !name.includes("metadata") && statSync(join(stateDir, name)).size > 0,
   );
 }
 
