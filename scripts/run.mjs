@@ -73,12 +73,12 @@ function personsDirectory(name) {
 }
 
 function requireBrowser() {
-  const named = process.env.CHROMIUM_PATH;
+  const named = process.env.CHROMIUM;
   const places = named === undefined ? browserCandidates() : [named];
   const found = places.find((path) => existsSync(path));
   if (found === undefined)
-    throw new Stop("No Chromium found: install one (Debian: apt-get install chromium), or set CHROMIUM_PATH to its executable.", 2);
-  env.CHROMIUM_PATH = found;
+    throw new Stop("No Chromium found: install one (Debian: apt-get install chromium), or set CHROMIUM to the path of a Chromium or Chrome.", 2);
+  env.CHROMIUM = found;
 }
 
 function browserCandidates() {

@@ -158,8 +158,10 @@ function requireIssuer(listen: Listener, issuer: string | null, oauth: boolean):
 
 function readUiListener(given: GivenFlags): Listener {
   const ui = readListener(given, "ui-host", "ui-port", DEFAULTS.uiPort);
-  if (isLoopback(ui.host)) return ui;
-  throw new BadValue(`--ui-host must be a loopback address, got ${JSON.stringify(ui.host)}: whoever reaches the page can hand out this workstation.`);
+  if (ui.host === "127.0.0.1" || ui.host.toLowerCase() === "localhost") return { host: DEFAULTS.host, port: ui.port };
+  throw new BadValue(
+    `${as(given, "ui-host")} must be 127.0.0.1 or localhost, got ${JSON.stringify(ui.host)}: whoever reaches the page can hand out this workstation.`,
+  );
 }
 
 function readListener(given: GivenFlags, host: FlagName, port: FlagName, fallback: number): Listener {

@@ -47,7 +47,7 @@ export const FLAGS = [
   { name: "port", value: "PORT", fallback: "8777", meaning: "Port of the local relay, or of --http. A busy port is an error." },
   { name: "host", value: "HOST", fallback: "127.0.0.1", meaning: "Address to listen on; beyond loopback it needs an https --issuer." },
   { name: "ui-port", value: "PORT", fallback: "8790", meaning: "Port of the page. A busy port is an error." },
-  { name: "ui-host", value: "HOST", fallback: "127.0.0.1", meaning: "Loopback address of the page." },
+  { name: "ui-host", value: "HOST", fallback: "127.0.0.1", meaning: "Address of the page: 127.0.0.1 or localhost." },
   { name: "no-open", value: null, fallback: "off", meaning: "Do not open the page in a browser." },
   { name: "json", value: null, fallback: "off", meaning: "Print one JSON object instead of text once the agent is ready." },
   { name: "verbose", value: null, fallback: "off", meaning: "Log events to stderr." },

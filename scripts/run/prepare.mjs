@@ -50,6 +50,11 @@ function npmCommand() {
 
 const BUILD_INPUTS = ["shared", "worker", "local-agent", "ui", "scripts/build.mjs", "package-lock.json", "wrangler.toml"];
 
+/** Whether `dist` is what the sources would give now. */
+export function isBuilt(root) {
+  return readText(join(root, "dist", ".built-from")) === fingerprint(root);
+}
+
 /** Builds `dist` when a source is newer than, or other than, what it was built from. */
 export async function ensureBuild(root, node, env, force = false) {
   const stamp = join(root, "dist", ".built-from");

@@ -1,0 +1,24 @@
+/** The text of `--help`, made from the flag table. Pure. */
+import { envName, FLAGS, WITHOUT_ENV, type Flag } from "./flags.ts";
+
+export function helpText(version: string): string {
+  return `pimcp ${version}: lets a remote agent work in one directory of this machine, through one fixed URL.
+
+Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
+       pimcp open             open the page of the running agent
+       pimcp deploy [flags]   deploy your own relay (pimcp deploy --help)
+
+${(FLAGS as readonly Flag[]).map(line).join("\n")}
+
+Every flag but --help and --version can be set by a variable: --ui-port is ${envName("ui-port")}, a switch is 1 or 0.
+Flags go before variables.
+
+Exit codes: 0 ended as asked, 1 something broke, 2 a setting has to be changed first, 3 the relay refuses this agent.
+`;
+}
+
+function line(flag: Flag): string {
+  const name = `  --${flag.name}${flag.value === null ? "" : ` ${flag.value}`}`;
+  const fallback = flag.fallback === "" || WITHOUT_ENV.has(flag.name) ? "" : ` [${flag.fallback}]`;
+  return `${name.padEnd(24)}${flag.meaning}${fallback}`;
+}

@@ -1,0 +1,62 @@
+/** The program `pimcp`: one command, one exit code, and for every expected failure one sentence on stderr. */
+import { homedir } from "node:os";
+import { fileURLToPath } from "node:url";
+import { findDirectories } from "../daemon/config-dir.ts";
+import { findInstallation } from "../daemon/installation.ts";
+import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
+import { readCommand } from "./arguments.ts";
+import { readDeployArguments } from "./deploy-arguments.ts";
+import { deploy } from "./deploy.ts";
+import { helpText } from "./help.ts";
+import { openRunningPage } from "./open-page.ts";
+import { runAgent } from "./run-agent.ts";
+
+const show = (text: string): void => void process.stdout.write(text);
+
+async function main(argv: readonly string[]): Promise<ExitCode> {
+  const installation = findInstallation(fileURLToPath(import.meta.url));
+  const directories = findDirectories(process.env, homedir());
+  if (argv[0] === "deploy") {
+    const order = readDeployArguments(argv.slice(1));
+    if (!order.ok) throw new StartFailure(order.error);
+    return deploy(order.value, { packageRoot: installation.packageRoot, directories, env: process.env, show, signal: signalOfEnd() });
+  }
+  const command = readCommand(argv, { cwd: process.cwd(), home: homedir(), env: process.env });
+  if (!command.ok) throw new StartFailure(command.error);
+  switch (command.value.kind) {
+    case "help":
+      show(helpText(installation.version));
+      return EXIT.asked;
+    case "version":
+      show(`${installation.version}\n`);
+      return EXIT.asked;
+    case "open":
+      return openRunningPage(directories, show);
+    case "run":
+      return runAgent({ ...command.value, installation, directories });
+  }
+}
+
+/** For a command that runs another program: whatever ends this one stops that one. */
+function signalOfEnd(): AbortSignal {
+  const controller = new AbortController();
+  for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"]) process.once(event, () => controller.abort());
+  return controller.signal;
+}
+
+/** Pipes are written asynchronously: an exit right away would cut the last lines. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}
+
+let exitCode: ExitCode;
+try {
+  exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  // Only what is expected is shown as it is; a defect says so, in one line too.
+  const text = error instanceof StartFailure ? error.message : `pimcp failed: ${error instanceof Error ? error.message : String(error)}`;
+  process.stderr.write(`${text}\n`);
+  exitCode = error instanceof StartFailure ? error.exitCode : EXIT.failed;
+}
+await Promise.race([Promise.all([flushed(process.stdout), flushed(process.stderr)]), new Promise((resolve) => setTimeout(resolve, 500))]);
+process.exit(exitCode);

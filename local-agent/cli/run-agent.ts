@@ -1,0 +1,94 @@
+/** One run of the agent, from settings to exit code. */
+import { renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Log } from "../../shared/ports.ts";
+import type { AgentContext } from "../daemon/agent-parts.ts";
+import { preparePrivateDirectory, type Directories } from "../daemon/config-dir.ts";
+import type { Installation } from "../daemon/installation.ts";
+import { createLifetime, watchProcess } from "../daemon/lifetime.ts";
+import { startHttp, startStdio } from "../daemon/local-modes.ts";
+import { startBehindRelay } from "../daemon/relay-mode.ts";
+import type { RunningAgent } from "../daemon/running-agent.ts";
+import type { Settings } from "../daemon/settings.ts";
+import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
+import { fileLog, stderrLog } from "../node/log-sinks.ts";
+import { systemClock, systemTimers } from "../node/system-time.ts";
+import { bannerJson, bannerText, type Audience } from "./banner.ts";
+import { hasDisplay, openPageFile } from "./open-page.ts";
+
+export interface RunOrder {
+  readonly settings: Settings;
+  readonly notices: readonly string[];
+  readonly installation: Installation;
+  readonly directories: Directories;
+}
+
+/** Resolves when the agent has ended and everything it opened is closed. Throws `StartFailure` only before anything is open. */
+export async function runAgent(order: RunOrder): Promise<ExitCode> {
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  for (const notice of order.notices) say(notice);
+  const log = openLog(order);
+  const lifetime = createLifetime(log);
+  watchProcess(lifetime, () => process.exit(EXIT.failed));
+  const context: AgentContext = {
+    settings: order.settings,
+    installation: order.installation,
+    directories: order.directories,
+    env: process.env,
+    lifetime,
+    clock: systemClock,
+    timers: systemTimers,
+    log,
+    progress: onceEach(say),
+  };
+  start(context).catch((error: unknown) => {
+    const message =
+      error instanceof StartFailure ? error.message : `pimcp could not start: ${error instanceof Error ? error.message : String(error)}`;
+    lifetime.end({ exitCode: error instanceof StartFailure ? error.exitCode : EXIT.failed, why: "start_failed", message });
+  });
+  const ended = await lifetime.ended;
+  if (ended.message !== null) say(ended.message);
+  return ended.exitCode;
+}
+
+async function start(context: AgentContext): Promise<void> {
+  const { mode } = context.settings;
+  const cancel = context.timers.after(1000, () => context.progress("Starting …"));
+  context.lifetime.signal.addEventListener("abort", cancel, { once: true });
+  try {
+    if (mode.kind === "stdio") return await startStdio(context, { input: process.stdin, output: process.stdout });
+    const agent = mode.kind === "http" ? await startHttp(context, mode) : await startBehindRelay(context, mode);
+    if (!context.lifetime.signal.aborted) await announce(context, agent);
+  } finally {
+    cancel();
+  }
+}
+
+async function announce({ settings, env, log }: AgentContext, agent: RunningAgent): Promise<void> {
+  const isTerminal = process.stdout.isTTY;
+  const audience: Audience = { isTerminal, colour: isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb" };
+  process.stdout.write(settings.json ? bannerJson(agent, audience) : bannerText(agent, audience));
+  log.event("info", "agent.ready", { local: agent.local, tools: agent.info.tools.length });
+  const shows = settings.openPage && isTerminal && !settings.json && hasDisplay(env, process.platform);
+  if (agent.page !== null && shows) await openPageFile(agent.page.file);
+}
+
+/** A relay that stays away would otherwise say the same every few seconds. */
+function onceEach(say: (line: string) => void): (line: string) => void {
+  const said = new Set<string>();
+  return (line) => {
+    if (said.has(line) || said.size > 20) return;
+    said.add(line);
+    say(line);
+  };
+}
+
+const MAX_LOG_BYTES = 5 * 1024 * 1024;
+
+/** One earlier log is kept; the log itself is looked at at each start only. */
+function openLog({ directories, settings }: RunOrder): Log {
+  const path = join(preparePrivateDirectory(directories.state), "agent.log");
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+  const sinks = [fileLog(path), ...(settings.verbose ? [stderrLog("debug")] : [])];
+  return { event: (level, event, fields) => sinks.forEach((sink) => sink.event(level, event, fields)) };
+}

@@ -1,0 +1,88 @@
+/** Runs wrangler and says in one sentence why it failed. Its output is shown as it comes, and kept (bounded) to be read. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { EXIT, StartFailure, systemErrorCode } from "../daemon/start-failure.ts";
+
+export interface WranglerRun {
+  readonly packageRoot: string;
+  readonly args: readonly string[];
+  /** Written to stdin: secrets go there, never into arguments that every account can list. */
+  readonly input?: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly show: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const DEADLINE_MS = 5 * 60_000;
+const KEPT_CHARACTERS = 256 * 1024;
+
+/** Resolves with everything it printed. Throws `StartFailure` with the reason when it does not succeed. */
+export async function runWrangler(run: WranglerRun): Promise<string> {
+  const child = spawn(wranglerPath(run), [...run.args], {
+    cwd: run.packageRoot,
+    env: { ...run.env, WRANGLER_SEND_METRICS: "false", FORCE_COLOR: "0" },
+    stdio: "pipe",
+    windowsHide: true,
+    shell: process.platform === "win32",
+    signal: AbortSignal.any([run.signal, AbortSignal.timeout(DEADLINE_MS)]),
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      printed = (printed + text).slice(-KEPT_CHARACTERS);
+      run.show(text);
+    });
+  }
+  // A wrangler that ends without reading its input is judged by its exit code.
+  child.stdin.on("error", () => {});
+  child.stdin.end(run.input ?? "");
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", (error) => reject(explainSpawn(error)));
+    child.once("close", resolve);
+  });
+  if (code !== 0) throw explain(run.args[0] ?? "", printed);
+  return printed;
+}
+
+/** The pinned one; `PIMCP_WRANGLER` names another. */
+function wranglerPath(run: WranglerRun): string {
+  const pinned = join(run.packageRoot, "node_modules", ".bin", process.platform === "win32" ? "wrangler.cmd" : "wrangler");
+  return run.env["PIMCP_WRANGLER"] ?? (existsSync(pinned) ? pinned : "wrangler");
+}
+
+/** wrangler has no exit codes or error names for these, so its words decide; unknown words end in the last sentence. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /CLOUDFLARE_API_TOKEN environment variable|not (logged in|authenticated)|wrangler login|Failed to fetch auth token/i,
+    "wrangler is not logged in to Cloudflare: run npx wrangler login (or set CLOUDFLARE_API_TOKEN), then this command again.",
+  ],
+  [
+    /Authentication error|\[code: 10000\]|Invalid (API token|access token)/i,
+    "Cloudflare refuses these credentials: run npx wrangler login again, or check what CLOUDFLARE_API_TOKEN may do (Workers Scripts: Edit).",
+  ],
+  [
+    /More than one account|CLOUDFLARE_ACCOUNT_ID/i,
+    "These credentials reach several accounts: set CLOUDFLARE_ACCOUNT_ID to the one to deploy to, then run this command again.",
+  ],
+  [
+    /register a workers\.dev subdomain|workers\.dev subdomain/i,
+    "This account has no workers.dev subdomain yet: open Workers in the Cloudflare dashboard once to get one, then run this command again.",
+  ],
+  [
+    /ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|fetch failed|network connectivity/i,
+    "Cloudflare cannot be reached from here: check the network, then run this command again.",
+  ],
+];
+
+function explain(command: string, printed: string): StartFailure {
+  const reason = REASONS.find(([words]) => words.test(printed));
+  return new StartFailure(reason?.[1] ?? `wrangler ${command} failed: its reason is printed above.`, EXIT.failed);
+}
+
+function explainSpawn(error: unknown): StartFailure {
+  if (systemErrorCode(error) === "ENOENT") return new StartFailure("wrangler is not installed: run npm ci in the checkout, then this command again.");
+  if (error instanceof Error && error.name === "AbortError")
+    return new StartFailure("wrangler was stopped before it had finished: run this command again.", EXIT.failed);
+  return new StartFailure(`wrangler could not be started (${String(error)}).`, EXIT.failed);
+}

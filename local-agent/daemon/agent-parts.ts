@@ -1,0 +1,78 @@
+/** What every mode needs: the checked root, the tool host, and the MCP surface over it. */
+import { accessSync, constants, statSync } from "node:fs";
+import type { Clock, Log, Timers } from "../../shared/ports.ts";
+import type { CallObserver } from "../mcp/call-observer.ts";
+import { operatingPrompt } from "../mcp/instructions.ts";
+import { createMcpSurface, type McpSurface } from "../mcp/server.ts";
+import { createToolHost, type ToolHost } from "../tools/tool-host.ts";
+import { preparePrivateDirectory, type Directories } from "./config-dir.ts";
+import type { Installation } from "./installation.ts";
+import type { Lifetime } from "./lifetime.ts";
+import type { Settings } from "./settings.ts";
+import { EXIT, StartFailure, systemErrorCode } from "./start-failure.ts";
+
+/** The world of one run. */
+export interface AgentContext {
+  readonly settings: Settings;
+  readonly installation: Installation;
+  readonly directories: Directories;
+  readonly env: NodeJS.ProcessEnv;
+  readonly lifetime: Lifetime;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  /** One line for the person while a start takes its time. */
+  readonly progress: (line: string) => void;
+}
+
+/** Not ours by prefix, but nothing a remote client runs needs them. */
+const SECRET_ENV = ["CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY"];
+
+/** Starts the tool host. Throws `StartFailure`; whatever starts late after an end is closed by `lifetime`. */
+export async function startTools(context: AgentContext): Promise<ToolHost> {
+  const { settings, installation, directories, lifetime, clock, timers, log, env } = context;
+  requireRoot(settings.root);
+  try {
+    const host = await createToolHost({
+      childPath: installation.toolHostChild,
+      root: settings.root,
+      deny: settings.deny,
+      tools: settings.tools ?? undefined,
+      stateDir: preparePrivateDirectory(directories.state),
+      secretEnv: SECRET_ENV,
+      log,
+      timers,
+      clock,
+      env,
+    });
+    lifetime.onEnd("tool host", () => host.close());
+    return host;
+  } catch (error) {
+    throw new StartFailure(sentence(error), EXIT.usage, { cause: error });
+  }
+}
+
+export function createSurface(context: AgentContext, tools: ToolHost, calls: CallObserver): McpSurface {
+  const { installation, clock, timers, log } = context;
+  const instructions = (): string => operatingPrompt({ root: tools.root, tools: tools.list(), confinement: tools.confinement() });
+  return createMcpSurface({ name: "pimcp", version: installation.version, tools, instructions, calls, clock, timers, log });
+}
+
+/** An error of a part that speaks in sentences, as one for the person: with a capital and a full stop. */
+export function sentence(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const ended = /[.!?]$/.test(text) ? text : `${text}.`;
+  return ended.charAt(0).toUpperCase() + ended.slice(1);
+}
+
+function requireRoot(root: string): void {
+  try {
+    if (!statSync(root).isDirectory()) throw new StartFailure(`The root ${root} is not a directory: name one with --root.`);
+    accessSync(root, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof StartFailure) throw error;
+    const code = systemErrorCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") throw new StartFailure(`The root ${root} does not exist: make it, or name another with --root.`);
+    throw new StartFailure(`The root ${root} cannot be read (${code ?? String(error)}): choose another with --root.`);
+  }
+}

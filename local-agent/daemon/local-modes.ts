@@ -1,0 +1,63 @@
+/** The agent without a relay: one client over stdio, or `/mcp` on a local port with the static token. No page, no OAuth. */
+import type { CallObserver } from "../mcp/call-observer.ts";
+import { createLocalHttp, PortBusyError } from "../mcp/local-http.ts";
+import type { StdioStreams } from "../mcp/stdio.ts";
+import { createSurface, startTools, type AgentContext } from "./agent-parts.ts";
+import { preparePrivateDirectory } from "./config-dir.ts";
+import { explainListenError } from "./free-port.ts";
+import { readStaticToken } from "./machine.ts";
+import type { RunningAgent } from "./running-agent.ts";
+import { isLoopback, type Mode } from "./settings.ts";
+import { EXIT, StartFailure } from "./start-failure.ts";
+
+/** Nobody watches: there is no page. The log has the calls. */
+const UNWATCHED: CallObserver = { started() {}, progressed() {}, finished() {} };
+
+/** Serves until the input ends; the lifetime ends then. */
+export async function startStdio(context: AgentContext, streams: StdioStreams): Promise<void> {
+  const tools = await startTools(context);
+  const served = createSurface(context, tools, UNWATCHED).serveStdio(streams);
+  context.lifetime.onEnd("stdio", () => served.close());
+  void served.closed.then(() => context.lifetime.end({ exitCode: EXIT.asked, why: "stdin_closed", message: null }));
+}
+
+export async function startHttp(context: AgentContext, mode: Mode & { readonly kind: "http" }): Promise<RunningAgent> {
+  const { settings, directories, lifetime, installation, clock, log } = context;
+  const token = readStaticToken(preparePrivateDirectory(directories.config), settings.token);
+  const tools = await startTools(context);
+  const surface = createSurface(context, tools, UNWATCHED);
+  const server = await createLocalHttp({
+    handler: surface.handle,
+    host: mode.listen.host,
+    port: mode.listen.port,
+    tokenSha256s: [token.sha256],
+    allowedHosts: mode.issuer === null ? [] : [new URL(mode.issuer).host],
+    allowedOrigins: [...(mode.issuer === null ? [] : [mode.issuer]), ...settings.allowOrigins],
+    log,
+  }).catch((error: unknown) => {
+    throw error instanceof PortBusyError
+      ? new StartFailure(`${busy(error)}: end that, or choose another with --port.`)
+      : explainListenError(error, mode.listen, "port");
+  });
+  lifetime.onEnd("http", () => server.close());
+  const mcpUrls = mode.issuer === null ? [server.url] : [`${mode.issuer}/mcp`, server.url];
+  const info = {
+    version: installation.version,
+    root: tools.root,
+    tools: tools.list().map((tool) => tool.name),
+    deny: [...settings.deny],
+    mcpUrls,
+    relay: "",
+    relayIsLocal: true,
+    oauth: false,
+    tokenSet: true,
+    confinement: tools.confinement(),
+    warnings: [...tools.warnings()],
+    startedAt: clock.now(),
+  };
+  return { info, token, page: null, local: isLoopback(mode.listen.host) && mode.issuer === null };
+}
+
+function busy(error: PortBusyError): string {
+  return error.message.charAt(0).toUpperCase() + error.message.slice(1);
+}

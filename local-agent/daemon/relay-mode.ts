@@ -1,0 +1,225 @@
+/** The agent behind a relay, deployed or embedded: claim, relay, tools, desk, page, link. What it opens, the lifetime closes in reverse. */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { DeskInfo, LinkState } from "../../shared/desk.ts";
+import type { Deposits } from "../../shared/wire/frames.ts";
+import { createDesk, type Desk } from "../desk/desk.ts";
+import type { McpSurface } from "../mcp/server.ts";
+import type { ToolHost } from "../tools/tool-host.ts";
+import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
+import { claimAgentPlace } from "./agent-lock.ts";
+import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
+import { mintSecret, preparePrivateDirectory } from "./config-dir.ts";
+import { startEmbeddedRelay } from "./embedded-relay.ts";
+import { readHostId, readStaticToken, type StaticToken } from "./machine.ts";
+import { writePageFile } from "./page-file.ts";
+import { createRelayLink, type RelayLink } from "./relay-link.ts";
+import { canonicalOrigins, chooseRelay, relayName, type RelayTarget } from "./relay-target.ts";
+import type { RunningAgent } from "./running-agent.ts";
+import type { Mode } from "./settings.ts";
+import { EXIT, StartFailure } from "./start-failure.ts";
+
+type RelayMode = Mode & { readonly kind: "relay" };
+
+/** Resolves when the link is up. Throws `StartFailure`; never resolves with a half-started agent. */
+export async function startBehindRelay(context: AgentContext, mode: RelayMode): Promise<RunningAgent> {
+  const { settings, directories, lifetime } = context;
+  const configDir = preparePrivateDirectory(directories.config);
+  const target = chooseRelay(mode, configDir);
+  const placeDir = placeOf(target, directories.state);
+  const pageFile = mode.oauth ? join(placeDir, "page.html") : null;
+  lifetime.onEnd("claim", await claimAgentPlace(placeDir, relayName(target), { root: settings.root, pageFile }));
+  const [tools, relay] = await Promise.all([startTools(context), openRelay(context, target, placeDir)]);
+
+  const origins = canonicalOrigins(relay.url, mode.issuer);
+  const token = readStaticToken(configDir, settings.token);
+  const info = describe(context, { tools, origins, target, oauth: mode.oauth });
+  const parts = connectDesk(context, tools, info);
+  const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
+  const link = openLink(context, {
+    mode,
+    relay,
+    parts,
+    configDir,
+    deposits: depositor({ ...context, mode, origins, token, tools, surface: parts.surface }),
+  });
+  parts.attach(link);
+  await firstWelcome(context, link, relay.url);
+  return { info, token, page, local: target.kind === "embedded" };
+}
+
+interface ReachableRelay {
+  readonly url: string;
+  readonly agentKey: string;
+}
+
+async function openRelay(context: AgentContext, target: RelayTarget, placeDir: string): Promise<ReachableRelay> {
+  if (target.kind === "deployed") return target;
+  const { installation, lifetime, timers, log } = context;
+  const agentKey = mintSecret();
+  const { host, port } = target.listen;
+  const relay = await startEmbeddedRelay({
+    childPath: installation.relayChild,
+    workerPath: installation.worker,
+    stateDir: placeDir,
+    host,
+    port,
+    agentKey,
+    env: withoutOurs(context.env),
+    timers,
+    log,
+  });
+  lifetime.onEnd("embedded relay", () => relay.close());
+  void relay.lost.then((why) => lifetime.end({ exitCode: why.exitCode, why: "relay_lost", message: why.message }));
+  // The agent itself always reaches it on loopback, whatever address it listens on.
+  return { url: host === "0.0.0.0" ? `http://127.0.0.1:${relay.port}` : host === "::" ? `http://[::1]:${relay.port}` : relay.url, agentKey };
+}
+
+interface DeskParts {
+  readonly desk: Desk;
+  readonly surface: McpSurface;
+  /** The desk decides through the link, which needs the surface, which reports to the desk: the link comes last. */
+  attach(link: RelayLink): void;
+}
+
+function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): DeskParts {
+  const { clock, timers } = context;
+  let link: RelayLink | undefined;
+  const desk = createDesk({
+    info,
+    clock,
+    timers,
+    decide: (decision) => link?.decide(decision) ?? Promise.reject(new Error("the relay is not connected yet")),
+  });
+  const surface = createSurface(context, tools, {
+    started: (call) => desk.callStarted(call),
+    progressed: (progress) => desk.callProgressed(progress),
+    finished: (call) => desk.callFinished(call),
+  });
+  return { desk, surface, attach: (opened) => (link = opened) };
+}
+
+async function openPage(context: AgentContext, desk: Desk, file: string): Promise<{ readonly url: string; readonly file: string }> {
+  const { settings, installation, lifetime } = context;
+  try {
+    const secret = randomBytes(32).toString("base64url");
+    const server = await startUiServer({ desk, host: "127.0.0.1", port: settings.ui.port, secret, uiDir: installation.uiDir });
+    lifetime.onEnd("page", () => server.close());
+    writePageFile(file, server.url);
+    return { url: server.url, file };
+  } catch (error) {
+    if (error instanceof StartFailure) throw error;
+    throw new StartFailure(sentence(error), error instanceof UiPortBusy ? EXIT.usage : EXIT.failed, { cause: error });
+  }
+}
+
+function openLink(
+  context: AgentContext,
+  given: {
+    readonly mode: RelayMode;
+    readonly relay: ReachableRelay;
+    readonly parts: DeskParts;
+    readonly configDir: string;
+    readonly deposits: () => Promise<Deposits>;
+  },
+): RelayLink {
+  const { lifetime, clock, timers, log } = context;
+  const { mode, relay, parts } = given;
+  const link = createRelayLink({
+    relayUrl: relay.url,
+    agentKey: relay.agentKey,
+    host: readHostId(given.configDir),
+    hostName: hostname().slice(0, 200),
+    instance: randomUUID(),
+    takeOver: mode.takeOver,
+    handler: parts.surface.handle,
+    deposits: given.deposits,
+    clock,
+    timers,
+    random: Math.random,
+    log,
+    onState: (state) => {
+      parts.desk.setLink(state);
+      reportWaiting(context, relay.url, state);
+    },
+    onPending: (pending) => parts.desk.setAuthorizations(pending),
+  });
+  lifetime.onEnd("link", () => link.close());
+  void link.retired.then(({ reason, message }) => lifetime.end({ exitCode: EXIT.refused, why: reason, message: sentence(new Error(message)) }));
+  return link;
+}
+
+/** The banner waits for the first welcome; until then the person is told what it is waiting for. */
+async function firstWelcome(context: AgentContext, link: RelayLink, url: string): Promise<void> {
+  const cancel = context.timers.after(1000, () => context.progress(`Connecting to ${url} …`));
+  const ended = new Promise<"ended">((resolve) => {
+    if (context.lifetime.signal.aborted) resolve("ended");
+    context.lifetime.signal.addEventListener("abort", () => resolve("ended"), { once: true });
+  });
+  const outcome = await Promise.race([link.opened.then(() => "opened" as const), ended]);
+  cancel();
+  if (outcome === "ended") throw new StartFailure("The start was ended before the relay answered.", EXIT.asked);
+}
+
+function reportWaiting(context: AgentContext, url: string, state: LinkState): void {
+  if (state.at === "waiting") context.progress(`No connection to ${url}: ${sentence(new Error(state.reason))} Trying again.`);
+}
+
+interface DepositParts {
+  readonly settings: AgentContext["settings"];
+  readonly mode: RelayMode;
+  readonly origins: readonly string[];
+  readonly token: StaticToken;
+  readonly tools: ToolHost;
+  readonly surface: McpSurface;
+}
+
+function depositor({ settings, mode, origins, token, tools, surface }: DepositParts): () => Promise<Deposits> {
+  let offline: Promise<Deposits["offline"]> | undefined;
+  return async () => ({
+    origins: [...origins],
+    allowOrigins: [...settings.allowOrigins],
+    oauth: mode.oauth,
+    staticTokens: [{ id: token.sha256.slice(0, 16), name: "static token", sha256: token.sha256, scope: ["mcp"] }],
+    root: tools.root,
+    offline: await (offline ??= surface.offlineAnswers()),
+  });
+}
+
+function describe(
+  context: AgentContext,
+  of: { readonly tools: ToolHost; readonly origins: readonly string[]; readonly target: RelayTarget; readonly oauth: boolean },
+): DeskInfo {
+  return {
+    version: context.installation.version,
+    root: of.tools.root,
+    tools: of.tools.list().map((tool) => tool.name),
+    deny: [...context.settings.deny],
+    mcpUrls: of.origins.map((origin) => `${origin}/mcp`),
+    relay: of.origins[0] ?? "",
+    relayIsLocal: of.target.kind === "embedded",
+    oauth: of.oauth,
+    tokenSet: true,
+    confinement: of.tools.confinement(),
+    warnings: [...of.tools.warnings()],
+    startedAt: context.clock.now(),
+  };
+}
+
+/** One directory per relay: its claim, its page's address and, embedded, its state. */
+function placeOf(target: RelayTarget, stateDir: string): string {
+  const name = relayName(target);
+  const readable = name
+    .replace(/^https?:\/\//, "")
+    .replaceAll(/[^\w.-]/g, "_")
+    .slice(0, 60);
+  const unique = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  preparePrivateDirectory(stateDir);
+  preparePrivateDirectory(join(stateDir, "relays"));
+  return preparePrivateDirectory(join(stateDir, "relays", `${readable}-${unique}`));
+}
+
+function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PI_AS_MCP_")));
+}

@@ -1,0 +1,60 @@
+/** Which relay a run uses, and what it is called from outside. */
+import { readPrivateFile } from "./config-dir.ts";
+import { agentKeyPath, readRememberedRelay } from "./remembered-relay.ts";
+import { isLoopback, urlHost, type Listener, type Mode } from "./settings.ts";
+import { StartFailure } from "./start-failure.ts";
+
+export type RelayTarget =
+  | { readonly kind: "embedded"; readonly listen: Listener }
+  | { readonly kind: "deployed"; readonly url: string; readonly agentKey: string };
+
+/** [ST4] Throws `StartFailure` when a relay is named for which no key can be found. */
+export function chooseRelay(mode: Mode & { readonly kind: "relay" }, configDir: string): RelayTarget {
+  const remembered = mode.relay === null ? readRememberedRelay(configDir) : undefined;
+  const url = mode.relay ?? remembered?.url ?? "local";
+  if (url === "local") {
+    if (mode.keyFile !== null)
+      throw new StartFailure("--key-file goes with a deployed relay, and none is configured: add --relay https://…, or leave it out.");
+    return { kind: "embedded", listen: mode.listen };
+  }
+  const keyFile = mode.keyFile ?? remembered?.keyFile ?? keyFileOf(url, configDir);
+  const agentKey = readPrivateFile(keyFile);
+  if (agentKey === undefined)
+    throw new StartFailure(`The agent key of ${url} is not at ${keyFile}: name its file with --key-file, or run npm run deploy.`);
+  if (!/^[!-~]{1,512}$/.test(agentKey))
+    throw new StartFailure(`${keyFile} holds no agent key: expected one line of visible characters without spaces.`);
+  return { kind: "deployed", url, agentKey };
+}
+
+/** `--relay` naming the remembered relay needs no `--key-file`; the key is never sent to another one. */
+function keyFileOf(url: string, configDir: string): string {
+  const remembered = readRememberedRelay(configDir);
+  if (remembered?.url === url) return remembered.keyFile;
+  throw new StartFailure(
+    `Which key ${url} was given is not known here: name its file with --key-file (npm run deploy keeps its own at ${agentKeyPath(configDir)}).`,
+  );
+}
+
+/**
+ * The origins clients may use, preferred one first (DESIGN D5). On loopback both names of this machine, because some
+ * clients only accept one of them.
+ */
+export function canonicalOrigins(relayUrl: string, issuer: string | null): string[] {
+  const { hostname, port, origin } = new URL(relayUrl);
+  const suffix = port === "" ? "" : `:${port}`;
+  const own =
+    isLoopback(hostname) || hostname === "0.0.0.0" || hostname === "[::]"
+      ? loopbackNames(hostname).map((name) => `http://${name}${suffix}`)
+      : [origin];
+  return [...new Set([...(issuer === null ? [] : [issuer]), ...own])];
+}
+
+/** What identifies a relay on this machine: the name of its directory and, in words, in messages. */
+export function relayName(target: RelayTarget): string {
+  return target.kind === "deployed" ? target.url : `http://${urlHost(target.listen.host)}:${target.listen.port}`;
+}
+
+function loopbackNames(hostname: string): readonly string[] {
+  if (hostname === "[::1]") return ["[::1]", "localhost"];
+  return hostname === "localhost" || hostname === "0.0.0.0" || hostname === "[::]" ? ["127.0.0.1", "localhost"] : [hostname, "localhost"];
+}

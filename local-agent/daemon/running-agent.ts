@@ -1,0 +1,12 @@
+/** What a started agent tells the person. */
+import type { DeskInfo } from "../../shared/desk.ts";
+import type { StaticToken } from "./machine.ts";
+
+export interface RunningAgent {
+  readonly info: DeskInfo;
+  readonly token: StaticToken;
+  /** Address with its secret, and the private file that leads there; null when no page is bound. */
+  readonly page: { readonly url: string; readonly file: string } | null;
+  /** Only clients on this machine can use the URL. */
+  readonly local: boolean;
+}
