@@ -1,0 +1,77 @@
+/**
+ * The official conformance suite, directly and through the relay: `node test/conformance/run.ts [--only=direct|relayed]`.
+ * Fails on a failure that baseline.yml does not expect, on an expectation that no longer holds, and on any check that
+ * passes directly and not through the relay. Results stay in test/.out/conformance.
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { startBearerShim } from "./bearer-shim.ts";
+import { REVISIONS, runSuite, type Revision, type SuiteResult } from "./suite.ts";
+import { startDirect, startRelayed, SUBJECTS, type StartTarget, type Subject } from "./targets.ts";
+import { judge, lostThroughRelay, type ExpectedFailures } from "./verdict.ts";
+
+type Baseline = Readonly<Record<Subject, Readonly<Record<Revision, readonly ExpectedFailures[]>>>>;
+
+const OUT = join(import.meta.dirname, "../.out/conformance");
+const WAYS = { direct: startDirect, relayed: startRelayed } as const satisfies Record<string, StartTarget>;
+type Way = keyof typeof WAYS;
+
+const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);
+const ways = (Object.keys(WAYS) as Way[]).filter((way) => only === undefined || way === only);
+const baseline = parse(await readFile(join(import.meta.dirname, "baseline.yml"), "utf8")) as Baseline;
+
+let passed = 0;
+let failed = 0;
+const fail = (sentence: string): void => {
+  failed += 1;
+  console.log(`  failed: ${sentence}`);
+};
+
+if (ways.length === 0) fail(`--only takes direct or relayed, not ${only}`);
+for (const subject of Object.keys(SUBJECTS) as Subject[]) {
+  const results = new Map<string, SuiteResult>();
+  for (const way of ways) await runAgainst(subject, way, results);
+  if (ways.length > 1) compare(subject, results);
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+async function runAgainst(subject: Subject, way: Way, results: Map<string, SuiteResult>): Promise<void> {
+  try {
+    const target = await WAYS[way](SUBJECTS[subject]());
+    const shim = await startBearerShim(target);
+    try {
+      for (const revision of REVISIONS) {
+        const result = await runSuite(shim.url, revision, join(OUT, `${subject}-${way}-${revision}`));
+        results.set(`${way} ${revision}`, result);
+        report(`${subject}, ${way}, ${revision}`, result, baseline[subject][revision]);
+      }
+    } finally {
+      await shim.close();
+      await target.close();
+    }
+  } catch (error) {
+    fail(`${subject}, ${way}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function report(title: string, result: SuiteResult, expected: readonly ExpectedFailures[]): void {
+  const verdict = judge(result, expected);
+  console.log(
+    `${title}: ${verdict.passed.length} scenarios pass, ${verdict.expected.length} fail as baseline.yml says, ${verdict.failed.length} fail`,
+  );
+  passed += verdict.passed.length;
+  for (const sentence of verdict.failed) fail(sentence);
+}
+
+function compare(subject: Subject, results: ReadonlyMap<string, SuiteResult>): void {
+  for (const revision of REVISIONS) {
+    const [direct, relayed] = [results.get(`direct ${revision}`), results.get(`relayed ${revision}`)];
+    if (direct === undefined || relayed === undefined) continue; // Its failure is reported already.
+    const lost = lostThroughRelay(direct, relayed);
+    console.log(`${subject}, ${revision}: ${lost.length} checks are lost through the relay`);
+    if (lost.length === 0) passed += 1;
+    for (const sentence of lost) fail(sentence);
+  }
+}

@@ -1,0 +1,60 @@
+/** Runs the official conformance suite against one URL and reads what it found. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
+export type Revision = (typeof REVISIONS)[number];
+
+export interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Scenario → its checks. */
+export type SuiteResult = ReadonlyMap<string, readonly Check[]>;
+
+const TEST = join(import.meta.dirname, "..");
+const ENTRY = join(TEST, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const DEADLINE_MS = 180_000;
+
+/** @throws with what the suite printed last if it found nothing to run or did not end in time */
+export async function runSuite(url: string, revision: Revision, outDir: string): Promise<SuiteResult> {
+  if (!existsSync(ENTRY)) throw new Error("the conformance suite is not installed: run `npm ci --prefix test`");
+  await rm(outDir, { recursive: true, force: true });
+  await mkdir(outDir, { recursive: true });
+  const printed = await run(["server", "--url", url, "--requirements", revision, "-o", outDir]);
+  await writeFile(join(outDir, "printed.log"), printed);
+  const result = await readResults(outDir);
+  if (result.size === 0) throw new Error(`the conformance suite ran nothing:\n${printed.slice(-2000)}`);
+  return result;
+}
+
+function run(args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ["ignore", "pipe", "pipe"], timeout: DEADLINE_MS, killSignal: "SIGKILL" });
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (printed += text));
+    child.once("error", reject);
+    // The exit code says whether the required set passed; what is expected of us stands in the baseline instead.
+    child.once("close", (_, signal) =>
+      signal === null ? resolve(printed) : reject(new Error(`the conformance suite did not end within ${DEADLINE_MS} ms`)),
+    );
+  });
+}
+
+async function readResults(outDir: string): Promise<SuiteResult> {
+  const results = new Map<string, Check[]>();
+  for (const folder of await readdir(outDir)) {
+    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\w-]+$/.exec(folder)?.[1];
+    if (scenario === undefined) continue;
+    const checks = JSON.parse(await readFile(join(outDir, folder, "checks.json"), "utf8")) as { id: string; status: string; errorMessage?: string }[];
+    results.set(
+      scenario,
+      checks.map(({ id, status, errorMessage = "" }) => ({ id, status, message: errorMessage })),
+    );
+  }
+  return results;
+}
