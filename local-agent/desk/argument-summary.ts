@@ -6,22 +6,23 @@ export const MAX_SUMMARY_CHARS = 300;
 
 /** Pure. Unknown tools show their arguments as `name=value`; a missing or odd argument never throws. */
 export function summariseArguments(tool: string, args: JsonObject): string {
-  const summary = SUMMARIES[tool]?.(args) ?? listArguments(args);
+  const summary = SUMMARIES.get(tool)?.(args) ?? listArguments(args);
   return visibleLine(summary.trim(), MAX_SUMMARY_CHARS);
 }
 
 type Summary = (args: JsonObject) => string | undefined;
 
-const SUMMARIES: Readonly<Record<string, Summary>> = {
-  bash: (args) => text(args["command"]),
-  powershell: (args) => text(args["command"]),
-  read: (args) => withRange(text(args["path"]), args),
-  write: (args) => withNote(text(args["path"]), size(args["content"])),
-  edit: (args) => withNote(text(args["path"]), edits(args)),
-  ls: (args) => text(args["path"]) ?? ".",
-  grep: (args) => search(args),
-  find: (args) => search(args),
-};
+/** A Map: a tool may be called `constructor`. */
+const SUMMARIES: ReadonlyMap<string, Summary> = new Map<string, Summary>([
+  ["bash", (args) => text(args["command"])],
+  ["powershell", (args) => text(args["command"])],
+  ["read", (args) => withRange(text(args["path"]), args)],
+  ["write", (args) => withNote(text(args["path"]), size(args["content"]))],
+  ["edit", (args) => withNote(text(args["path"]), edits(args))],
+  ["ls", (args) => text(args["path"]) ?? "."],
+  ["grep", (args) => search(args)],
+  ["find", (args) => search(args)],
+]);
 
 function withRange(path: string | undefined, args: JsonObject): string | undefined {
   if (path === undefined) return undefined;

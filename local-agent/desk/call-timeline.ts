@@ -97,9 +97,15 @@ function startedCall(call: CallStart): TimelineCall {
 }
 
 function finishedCall(call: TimelineCall, end: CallEnd): TimelineCall {
-  // The result replaces what was streamed: it is what the client was told, exit status included.
-  const output = end.outcome === null ? call.output : appendOutput(NO_OUTPUT, outcomeText(end.outcome));
-  return { ...call, state: end.state, durationMs: Math.max(0, end.at - call.startedAt), output };
+  return { ...call, state: end.state, durationMs: Math.max(0, end.at - call.startedAt), output: finalOutput(call, end) };
+}
+
+/** The result replaces what was streamed: it is what the client was told, exit status included. A cancelled call has only its streamed part and a note. */
+function finalOutput(call: TimelineCall, end: CallEnd): TimelineCall["output"] {
+  if (end.outcome === null) return call.output;
+  const text = outcomeText(end.outcome);
+  if (end.state !== "cancelled" || call.output === NO_OUTPUT) return appendOutput(NO_OUTPUT, text);
+  return appendOutput(call.output, `\n${text}`);
 }
 
 function outcomeText(outcome: ToolOutcome): string {

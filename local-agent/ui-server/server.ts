@@ -1,10 +1,10 @@
 /** Serves the page on 127.0.0.1, and only there. Rules: docs/spec/page.md. */
-import { createAdaptorServer } from "@hono/node-server";
-import { Server } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { createServer, type Server } from "node:http";
 import type { Desk } from "../desk/desk.ts";
 import { createEventStreams } from "./event-streams.ts";
 import { assertPageBuilt } from "./page-files.ts";
-import { createRoutes } from "./routes.ts";
+import { createRoutes, malformedRequest } from "./routes.ts";
 
 export interface UiServerOptions {
   readonly desk: Desk;
@@ -47,8 +47,8 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   const streams = createEventStreams(options.desk, options.keepAliveMs ?? 15_000);
   let port = options.port;
   const app = createRoutes({ desk: options.desk, streams, secret: options.secret, uiDir: options.uiDir, port: () => port });
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false });
-  if (!(server instanceof Server)) throw new Error("expected a plain HTTP/1.1 server");
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: malformedRequest });
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
   server.maxConnections = 64;
   server.headersTimeout = 10_000;
   server.requestTimeout = 30_000;

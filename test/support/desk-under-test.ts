@@ -1,0 +1,65 @@
+/** A real desk with example facts, and the relay's side of a decision as a recording fake. */
+import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import type { DeskInfo } from "../../shared/desk.ts";
+import { createDesk, type Desk, type DeskOptions } from "../../local-agent/desk/desk.ts";
+import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts";
+
+export const EXAMPLE_INFO: DeskInfo = {
+  version: "0.1.0",
+  root: "/home/ada/projects/engine",
+  tools: ["read", "write", "edit", "ls", "grep", "find", "bash"],
+  deny: [".ssh", ".aws", ".gnupg", ".git-credentials", ".netrc", ".config/gcloud"],
+  mcpUrls: ["https://relay.example.workers.dev/mcp"],
+  relay: "https://relay.example.workers.dev",
+  relayIsLocal: false,
+  oauth: true,
+  tokenSet: true,
+  confinement: ["File tools stay inside the folder.", "Shell commands run as you and are not confined to the folder."],
+  warnings: [],
+  startedAt: Date.now() - 65_000,
+};
+
+export function exampleAuthorization(changes: Partial<PendingAuthorization> = {}): PendingAuthorization {
+  const now = Date.now();
+  return {
+    id: "authorization-1",
+    redirectHost: "claude.ai",
+    redirectUri: "https://claude.ai/api/mcp/auth_callback",
+    clientId: "https://claude.ai/oauth/mcp-oauth-client-metadata",
+    clientName: "Claude",
+    scopeAsked: ["mcp", "openid"],
+    scopeGranted: ["mcp"],
+    allowedBefore: false,
+    opened: { address: "203.0.113.9", country: "Germany", browser: "Chrome on macOS", at: now - 12_000, sameAddress: true },
+    codeRequired: true,
+    expiresAt: now + 580_000,
+    ...changes,
+  };
+}
+
+export interface DeskUnderTest {
+  readonly desk: Desk;
+  /** What reached the relay. */
+  readonly decisions: AuthorizationDecision[];
+}
+
+/** The relay of this desk knows the code `KITE-42`. */
+export function deskUnderTest(options: Partial<DeskOptions> = {}): DeskUnderTest {
+  const decisions: AuthorizationDecision[] = [];
+  const desk = createDesk({
+    info: EXAMPLE_INFO,
+    clock: systemClock,
+    timers: systemTimers,
+    ...options,
+    decide(decision) {
+      decisions.push(decision);
+      return options.decide?.(decision) ?? Promise.resolve({ outcome: outcomeOf(decision) });
+    },
+  });
+  return { desk, decisions };
+}
+
+function outcomeOf(decision: AuthorizationDecision): DecisionOutcome["outcome"] {
+  if (!decision.allow) return "denied";
+  return decision.code === undefined || decision.code === "KITE-42" ? "allowed" : "wrong_code";
+}
