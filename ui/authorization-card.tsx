@@ -30,7 +30,9 @@ export function AuthorizationCard({ card, info, canDecide, onDecide, onPutAway }
           <StrangerText text={authorization.redirectHost} maxChars={300} />
         </h2>
         <p class="caller">
-          calls itself “<StrangerText text={authorization.clientName} maxChars={200} />”
+          <span>
+            calls itself “<StrangerText text={authorization.clientName} maxChars={200} />”
+          </span>
           <span class={authorization.allowedBefore ? "badge" : "badge first"}>
             {authorization.allowedBefore ? "allowed before" : "first time: never allowed before"}
           </span>
@@ -147,8 +149,10 @@ function Decision({ authorization, state, canDecide, hasExpired, onDecide }: Dec
             aria-describedby={`${codeId}-hint`}
             onInput={(event) => setCode(event.currentTarget.value)}
             onKeyDown={(event) => {
-              // A second, deliberate key press on Allow is what allows.
-              if (event.key === "Enter") allowButton.current?.focus();
+              if (event.key !== "Enter") return;
+              // Otherwise the same key press would click the button it has just moved to.
+              event.preventDefault();
+              allowButton.current?.focus();
             }}
           />
           <p id={`${codeId}-hint`} class="muted">
@@ -165,6 +169,7 @@ function Decision({ authorization, state, canDecide, hasExpired, onDecide }: Dec
           type="button"
           class="allow"
           disabled={!canAllow}
+          onKeyDown={ignoreHeldKey}
           onClick={() => onDecide(true, authorization.codeRequired ? typed : undefined)}
         >
           {isBusy && state.allow ? "Allowing …" : "Allow"}
@@ -175,6 +180,11 @@ function Decision({ authorization, state, canDecide, hasExpired, onDecide }: Dec
       </div>
     </div>
   );
+}
+
+/** A key that was held down since before the button had the focus is not a decision. */
+function ignoreHeldKey(event: KeyboardEvent): void {
+  if (event.repeat) event.preventDefault();
 }
 
 interface OutcomeProps {

@@ -8,7 +8,7 @@ export function EmptyState({ info }: { readonly info: DeskInfo }): JSX.Element {
   const url = info.mcpUrls[0];
   return (
     <section class="empty" aria-labelledby="empty-title">
-      <h2 id="empty-title">Nothing is connected yet</h2>
+      <h2 id="empty-title">No app has called yet</h2>
       {url === undefined ? (
         <p>No address is offered to clients in this mode.</p>
       ) : (

@@ -6,7 +6,7 @@ export function GetIn({ why }: { readonly why: "no_secret" | "old_secret" }): JS
     <main class="get-in">
       <h1>{why === "no_secret" ? "This page needs its key" : "This page’s key is of an earlier start"}</h1>
       <p>It is the approval page of the agent running on this computer. To open it, run</p>
-      <p>
+      <p class="command">
         <code>pimcp open</code>
       </p>
       <p>

@@ -43,7 +43,7 @@ export function InfoPanel({ info, link, pageLink }: InfoPanelProps): JSX.Element
           </p>
         </Fact>
         <Fact name="Tools">{info.tools.length === 0 ? "none" : <Names names={info.tools} />}</Fact>
-        <Fact name="Never touched">{info.deny.length === 0 ? "nothing is denied" : <Names names={info.deny} />}</Fact>
+        <Fact name="Denied to file tools">{info.deny.length === 0 ? "nothing" : <Names names={info.deny} />}</Fact>
         <Fact name="Ways in">
           <p>{info.oauth ? "Approval on this page (OAuth): on" : "Approval on this page (OAuth): off"}</p>
           <p>{info.tokenSet ? "Token: set" : "Token: not set"}</p>
