@@ -1,9 +1,9 @@
-/** Reading a stranger's body: bounded, whatever `Content-Length` claims. */
+/** Reading a stranger's body: bounded, whatever `Content-Length` claims and however well it was compressed. */
 
 /** The body as text, or `undefined` when it is longer than `maxBytes`. */
-export async function readBody(request: Request, maxBytes: number): Promise<string | undefined> {
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return undefined;
-  const reader = request.body?.getReader();
+export async function readBody(message: Request | Response, maxBytes: number): Promise<string | undefined> {
+  if (Number(message.headers.get("content-length") ?? 0) > maxBytes) return undefined;
+  const reader = message.body?.getReader();
   if (reader === undefined) return "";
   const decoder = new TextDecoder();
   let text = "";

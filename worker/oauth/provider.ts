@@ -85,7 +85,7 @@ export function grantIdIn(token: string): string | undefined {
 
 /** A client that is named by the address of its metadata document, which the provider fetches at every use. */
 export function isDocumentClient(clientId: string): boolean {
-  return /^https:/i.test(clientId.trim());
+  return URL.canParse(clientId) && new URL(clientId).protocol === "https:"; // As the provider decides it.
 }
 
 export async function readJsonBody(response: Response): Promise<JsonObject> {

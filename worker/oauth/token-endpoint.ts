@@ -58,7 +58,8 @@ export function createTokenEndpoint(providers: Providers, memory: RefreshMemory)
       const isOurResource = normalizeResource(form, origin);
       const subject = form.get("grant_type") === "refresh_token" ? form.get("refresh_token") : form.get("code");
       const grantId = grantIdIn(subject ?? "");
-      if (!(await mayAsk(providers, form, grantId))) return oauthError(400, "invalid_grant", "The grant is not known, or not this client's.");
+      if (!(await mayAsk(providers, form, request, grantId)))
+        return oauthError(400, "invalid_grant", "The grant is not known, or not this client's.");
       if (hasRepeated(form)) return pass(form, request, origin); // Refused there.
       return inTurn(grantId, () => {
         if (form.get("grant_type") === "refresh_token") return refresh(form, request, origin, isOurResource);
@@ -72,7 +73,7 @@ export function createTokenEndpoint(providers: Providers, memory: RefreshMemory)
       if (!form.has("token")) return oauthError(400, "invalid_request", "token is required.");
       form.delete("grant_type"); // With one, the provider would read a token request.
       const grantId = grantIdIn(form.get("token") ?? "");
-      if (!(await mayAsk(providers, form, grantId))) return new Response(null, { status: 200 }); // RFC 7009 §2.2: not an error.
+      if (!(await mayAsk(providers, form, request, grantId))) return new Response(null, { status: 200 }); // RFC 7009 §2.2: not an error.
       return inTurn(grantId, () => pass(form, request, origin));
     },
   };
@@ -82,10 +83,22 @@ export function createTokenEndpoint(providers: Providers, memory: RefreshMemory)
  * Whether the provider may look the client up. For a client named by an address that means a fetch, so a stranger could
  * use us to send requests: it must name the client of an existing grant.
  */
-async function mayAsk(providers: Providers, form: URLSearchParams, grantId: string | undefined): Promise<boolean> {
+async function mayAsk(providers: Providers, form: URLSearchParams, request: Request, grantId: string | undefined): Promise<boolean> {
   const clientId = form.get("client_id") ?? "";
-  if (!isDocumentClient(clientId)) return true;
-  return grantId !== undefined && (await readGrant(providers.kv, grantId))?.clientId === clientId;
+  if (isDocumentClient(clientId)) return grantId !== undefined && (await readGrant(providers.kv, grantId))?.clientId === clientId;
+  // The id may also come by Basic, which such a client cannot use, or only inside an assertion, which is not read here.
+  return !isDocumentClient(basicClient(request)) && (clientId !== "" || !form.has("client_assertion"));
+}
+
+/** The client id of Basic credentials (RFC 6749 §2.3.1), or "" if there are none or they are malformed, which the provider refuses. */
+function basicClient(request: Request): string {
+  const credentials = /^basic[ \t]+(\S+)$/i.exec((request.headers.get("authorization") ?? "").trim())?.[1];
+  if (credentials === undefined) return "";
+  try {
+    return decodeURIComponent((atob(credentials).split(":")[0] ?? "").replaceAll("+", " "));
+  } catch {
+    return "";
+  }
 }
 
 async function rememberRefresh(memory: RefreshMemory, key: string, presented: string, text: string): Promise<void> {
