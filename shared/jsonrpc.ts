@@ -61,7 +61,10 @@ export function rpcError(id: RpcId | null, code: number, message: string, data?:
   return JSON.stringify({ jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } });
 }
 
-/** The same as one server-sent event: what ends an SSE answer that cannot be finished. */
+/**
+ * The same as one server-sent event: what ends an SSE answer that cannot be finished. It begins with a blank line,
+ * because the answer may have been cut inside an event, and would otherwise take this one into it.
+ */
 export function rpcErrorEvent(id: RpcId | null, code: number, message: string): string {
-  return `event: message\ndata: ${rpcError(id, code, message)}\n\n`;
+  return `\n\nevent: message\ndata: ${rpcError(id, code, message)}\n\n`;
 }

@@ -4,7 +4,8 @@
  * Invariants: a request is begun at most once per instance (WP10); every answer frame is numbered and kept until the
  * relay acknowledged it (WP7); what the relay does not name in its welcome is over (WP12).
  */
-import type { CancelWhy, Hello, RequestFrame, Welcome } from "./frames.ts";
+import * as v from "valibot";
+import { HeadFrame, type CancelWhy, type Hello, type RequestFrame, type Welcome } from "./frames.ts";
 import { LIMITS } from "./limits.ts";
 
 export interface AnswerHead {
@@ -46,6 +47,9 @@ interface Begun {
   next: number;
   keptBytes: number;
 }
+
+/** The relay would end the socket for it, and the agent would send it again on the next one. */
+const UNSENDABLE: AnswerHead = { status: 500, headers: [["content-type", "text/plain"]], last: null };
 
 /** Numbers of exchanges that are over, so that a repeated request frame cannot begin one again. */
 const REMEMBERED = 4096;
@@ -145,8 +149,10 @@ export class AgentExchanges {
     return exchange === undefined ? undefined : Math.max(0, LIMITS.windowBytes - exchange.keptBytes);
   }
 
+  /** A head that no frame can carry becomes one that can: without its last words, or else a bare 500. */
   head(x: number, head: AnswerHead): AgentEffect[] {
-    return this.#answer(x, () => ({ kind: "head", seq: 0, head }));
+    const sendable = [head, { ...head, last: null }].find((each) => v.is(HeadFrame, { t: "head", x, ...each })) ?? UNSENDABLE;
+    return this.#answer(x, () => ({ kind: "head", seq: 0, head: sendable }));
   }
 
   /** At most `room(x)` and `LIMITS.chunkBytes` bytes, at least one. The bytes are kept: hand over a copy nobody changes. */

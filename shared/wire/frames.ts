@@ -75,7 +75,7 @@ export type Hello = v.InferOutput<typeof Hello>;
 
 const Got = v.object({ t: v.literal("got"), x: exchange });
 /** Frame number 0 of an answer. */
-const Head = v.object({
+export const HeadFrame = v.object({
   t: v.literal("head"),
   x: exchange,
   status: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
@@ -95,7 +95,7 @@ const Bye = v.object({
 const Call = v.object({ t: v.literal("call"), id, method: v.pipe(v.string(), v.maxLength(100)), params: json });
 const Reply = v.object({ t: v.literal("reply"), id, ok: v.boolean(), result: v.optional(v.unknown()), message: v.optional(sentence) });
 
-export const AgentFrame = v.variant("t", [Hello, Got, Head, End, Call, Reply, Bye]);
+export const AgentFrame = v.variant("t", [Hello, Got, HeadFrame, End, Call, Reply, Bye]);
 export type AgentFrame = v.InferOutput<typeof AgentFrame>;
 
 /** Answer to `hello`: the exchanges the relay still holds and the next answer frame it wants of each. */
@@ -108,7 +108,7 @@ export const Welcome = v.object({
 export type Welcome = v.InferOutput<typeof Welcome>;
 
 /** A request; its body follows as data frames 0, 1, … until `bytes` are there. */
-const Request = v.object({
+export const RequestFrame = v.object({
   t: v.literal("request"),
   x: exchange,
   method: v.picklist(["POST", "DELETE"]),
@@ -117,7 +117,7 @@ const Request = v.object({
   principal: Principal,
   bytes: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LIMITS.requestBytes)),
 });
-export type RequestFrame = v.InferOutput<typeof Request>;
+export type RequestFrame = v.InferOutput<typeof RequestFrame>;
 
 /** Everything below `next` was consumed by the client's connection. After `end` it also settles the exchange. */
 const Ack = v.object({ t: v.literal("ack"), x: exchange, next: sequence });
@@ -125,10 +125,10 @@ export const CancelWhy = v.picklist(["client_gone", "deadline", "relay"]);
 export type CancelWhy = v.InferOutput<typeof CancelWhy>;
 const Cancel = v.object({ t: v.literal("cancel"), x: exchange, why: CancelWhy });
 
-export const RelayFrame = v.variant("t", [Welcome, Request, Ack, Cancel, Call, Reply, Bye]);
+export const RelayFrame = v.variant("t", [Welcome, RequestFrame, Ack, Cancel, Call, Reply, Bye]);
 export type RelayFrame = v.InferOutput<typeof RelayFrame>;
 
-export type HeadFrame = v.InferOutput<typeof Head>;
+export type HeadFrame = v.InferOutput<typeof HeadFrame>;
 export type ByeFrame = v.InferOutput<typeof Bye>;
 export type CallFrame = v.InferOutput<typeof Call>;
 export type ReplyFrame = v.InferOutput<typeof Reply>;

@@ -6,7 +6,7 @@ export const LIMITS = {
   controlBytes: 1024 * 1024,
   /** A request body. */
   requestBytes: 4 * 1024 * 1024,
-  /** Request bodies the relay holds in all, while no `got` has come for them. */
+  /** Request bodies the relay holds in all: each until its answer's head, for the caller's id. */
   heldBytes: 32 * 1024 * 1024,
   /** Sent and unacknowledged answer bytes of one exchange: credit and retention are the same number. */
   windowBytes: 1024 * 1024,

@@ -5,9 +5,10 @@
  * Invariants: a request put on a socket of one instance is never delivered to another (WP11); an answer is passed on
  * in order, each frame once (WP13); every exchange ends exactly once, whole or with a failure (WP15).
  */
+import * as v from "valibot";
 import { err, ok, type Result } from "../result.ts";
 import { split } from "./codec.ts";
-import type { CancelWhy, HeadFrame, Hello, RequestFrame, Welcome } from "./frames.ts";
+import { RequestFrame, type CancelWhy, type HeadFrame, type Hello, type Welcome } from "./frames.ts";
 import { LIMITS } from "./limits.ts";
 
 /** Why an answer cannot be finished. With `away` nothing was run; with every other it may have been. */
@@ -39,7 +40,8 @@ export type RelayEffect =
   /** The peer broke the protocol: this socket must go; what is open resumes on the next one. */
   | { readonly do: "break"; readonly detail: string };
 
-export type Refusal = "too_many" | "too_much_held";
+/** `not_a_frame`: path, headers or body exceed what a request frame may carry; it will never be taken. */
+export type Refusal = "too_many" | "too_much_held" | "not_a_frame";
 export type NewRequest = Omit<RequestFrame, "t" | "x" | "bytes">;
 
 type Phase =
@@ -115,6 +117,8 @@ export class RelayExchanges {
     if (this.#open.size >= LIMITS.exchanges) return err("too_many");
     if (this.#heldBytes + body.byteLength > LIMITS.heldBytes) return err("too_much_held");
     const exchange = newExchange(this.#takeNumber(), request, body, now);
+    // The agent would end the socket for it, and get it again on the next one.
+    if (!v.is(RequestFrame, toFrame(exchange))) return err("not_a_frame");
     this.#open.set(exchange.x, exchange);
     this.#heldBytes += body.byteLength;
     return ok({ x: exchange.x, effects: this.#link.at === "up" ? deliver(exchange, this.#link.instance) : [] });
@@ -290,12 +294,16 @@ function resume(phase: Phase, instance: string, isListed: boolean): "deliver" | 
 }
 
 function deliver(exchange: Exchange, instance: string): RelayEffect[] {
-  const { x, request, body } = exchange;
+  const { x, body } = exchange;
   exchange.phase = { at: "sent", instance };
-  const effects: RelayEffect[] = [{ do: "request", frame: { t: "request", x, bytes: body.byteLength, ...request } }];
+  const effects: RelayEffect[] = [{ do: "request", frame: toFrame(exchange) }];
   let seq = 0;
   for (const bytes of split(body)) effects.push({ do: "request-data", x, seq: seq++, bytes });
   return effects;
+}
+
+function toFrame({ x, request, body }: Exchange): RequestFrame {
+  return { t: "request", x, bytes: body.byteLength, ...request };
 }
 
 function acknowledge(exchange: Exchange): RelayEffect {

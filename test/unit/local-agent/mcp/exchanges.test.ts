@@ -121,7 +121,7 @@ test.each(ERAS)("[MC8] keeps every answer out of caches and buffers (%s)", async
 
 test.each(ERAS)("[MC11] gives last words to tool calls only (%s)", async (era) => {
   const call = await serve(requestOf(era, toolCall("", "echo")));
-  expect(call.lastWords).toMatch(/^event: message\ndata: .*"id":"".*\n\n$/);
+  expect(call.lastWords).toMatch(/^\n\nevent: message\ndata: .*"id":"".*\n\n$/);
   expect(call.lastWords).toContain("may have run");
   const list = await serve(requestOf(era, { id: 1, method: "tools/list" }));
   expect([list.lastWords, list.response.headers.get("content-type")]).toEqual([null, "application/json"]);
