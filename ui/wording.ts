@@ -30,6 +30,7 @@ export function destinationNote(redirectUri: string): string {
   if (["localhost", "127.0.0.1", "[::1]"].includes(address.hostname))
     return "The key goes to a program on the computer where the waiting page is open.";
   if (address.protocol === "https:") return "The key is sent to this site.";
+  if (address.protocol === "http:") return "The key is sent to this site, readable by everyone on the way.";
   return `The key goes to whatever app opens “${address.protocol}” addresses where the waiting page is open.`;
 }
 

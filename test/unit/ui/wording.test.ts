@@ -16,7 +16,7 @@ test.each([
   ["https://claude.ai/callback", "The key is sent to this site."],
   ["http://127.0.0.1:33418/callback", "The key goes to a program on the computer where the waiting page is open."],
   ["http://localhost/callback", "The key goes to a program on the computer where the waiting page is open."],
-  ["http://localhost.evil.example/callback", "The key goes to whatever app opens “http:” addresses where the waiting page is open."],
+  ["http://localhost.evil.example/callback", "The key is sent to this site, readable by everyone on the way."],
   ["cursor://anysphere.cursor-retrieval/oauth", "The key goes to whatever app opens “cursor:” addresses where the waiting page is open."],
   ["not an address", "The key is sent to an address that cannot be read."],
 ])("[UI41] says where the key goes with %s", (redirectUri, expected) => {
