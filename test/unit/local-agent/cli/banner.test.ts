@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { bannerJson, bannerText } from "../../../../local-agent/cli/banner.ts";
+import { ENV_PREFIX, envName, FLAGS } from "../../../../local-agent/cli/flags.ts";
+import { helpText } from "../../../../local-agent/cli/help.ts";
+import { hasDisplay } from "../../../../local-agent/cli/open-page.ts";
+import type { RunningAgent } from "../../../../local-agent/daemon/running-agent.ts";
+
+const agent: RunningAgent = {
+  info: {
+    version: "1.2.3",
+    root: "/srv/work",
+    tools: ["read", "bash"],
+    deny: [".ssh"],
+    mcpUrls: ["http://127.0.0.1:8777/mcp", "http://localhost:8777/mcp"],
+    relay: "http://127.0.0.1:8777",
+    relayIsLocal: true,
+    oauth: true,
+    tokenSet: true,
+    confinement: ["bash is not confined.", "read is confined to /srv/work."],
+    warnings: [],
+    startedAt: 0,
+  },
+  token: { token: "SECRET-TOKEN", file: "/c/token", sha256: "" },
+  page: { url: "http://127.0.0.1:8790/#SECRET-PAGE", file: "/s/page.html" },
+  local: true,
+};
+const terminal = { isTerminal: true, colour: false };
+const pipe = { isTerminal: false, colour: false };
+
+test("[ST50] on a terminal everything needed to connect is there", () => {
+  expect(bannerText(agent, terminal)).toBe(`
+pimcp 1.2.3 is ready.
+
+  MCP URL       http://127.0.0.1:8777/mcp   (or http://localhost:8777/mcp)
+                Only clients on this machine can use it. For a URL that works from anywhere: npm run deploy
+  Page          http://127.0.0.1:8790/#SECRET-PAGE
+                Clients are allowed there. Its address is a secret of yours.
+  With OAuth    Give the client the MCP URL and nothing else; when it asks, allow it on the page.
+  With a token  Authorization: Bearer SECRET-TOKEN
+  Root          /srv/work
+  Tools         read, bash
+  Confinement   bash is not confined.
+                read is confined to /srv/work.
+
+  Ctrl-C ends it.
+
+`);
+});
+
+test("[ST51] anywhere else no secret is printed, but the files that hold them are named", () => {
+  for (const text of [bannerText(agent, pipe), bannerJson(agent, pipe)]) {
+    expect(text).not.toContain("SECRET");
+    expect(text).toContain("/c/token");
+    expect(text).toContain("/s/page.html");
+  }
+  expect(bannerText({ ...agent, token: { ...agent.token, file: null } }, pipe)).toContain("with the token given at the start");
+});
+
+test("[ST50] what does not exist is not mentioned", () => {
+  const bare = bannerText({ ...agent, page: null, local: false, info: { ...agent.info, oauth: false, warnings: ["There is no bash."] } }, terminal);
+  expect(bare).not.toMatch(/Page|OAuth|Only clients/);
+  expect(bare).toMatch(/Warning +There is no bash\./);
+});
+
+test("[ST51] colours are for a terminal that wants them", () => {
+  expect(bannerText(agent, terminal)).not.toContain("\u001B");
+  expect(bannerText(agent, { isTerminal: true, colour: true })).toContain("\u001B[1mMCP URL");
+});
+
+test("[ST50] --json is one line that parses", () => {
+  const text = bannerJson(agent, pipe);
+  expect(text.trimEnd()).not.toContain("\n");
+  expect(JSON.parse(text)).toMatchObject({
+    mcpUrl: "http://127.0.0.1:8777/mcp",
+    root: "/srv/work",
+    tools: ["read", "bash"],
+    token: null,
+    tokenFile: "/c/token",
+  });
+});
+
+test("[ST9] the help names every flag, its default and how variables are formed", () => {
+  const help = helpText("1.2.3");
+  for (const flag of FLAGS) {
+    expect(help).toMatch(new RegExp(`^ {2}--${flag.name}\\b`, "m"));
+    expect(help).toContain(flag.fallback);
+  }
+  expect(help).toContain(envName("ui-port"));
+  expect(envName("ui-port")).toBe(`${ENV_PREFIX}UI_PORT`);
+});
+
+test.for<[NodeJS.ProcessEnv, NodeJS.Platform, boolean]>([
+  [{}, "linux", false],
+  [{ DISPLAY: ":0" }, "linux", true],
+  [{ WAYLAND_DISPLAY: "w" }, "linux", true],
+  [{}, "darwin", true],
+  [{ SSH_CONNECTION: "x" }, "darwin", false],
+])("a browser is only started where its window can appear: %o on %s", ([env, platform, shows]) => {
+  expect(hasDisplay(env, platform)).toBe(shows);
+});

@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readHostId, readStaticToken } from "../../../../local-agent/daemon/machine.ts";
+import { rememberRelay } from "../../../../local-agent/daemon/remembered-relay.ts";
+import { canonicalOrigins, chooseRelay, relayName } from "../../../../local-agent/daemon/relay-target.ts";
+import type { Mode } from "../../../../local-agent/daemon/settings.ts";
+import { tempDir } from "../../../support/temp-dir.ts";
+
+type RelayMode = Mode & { readonly kind: "relay" };
+const listen = { host: "127.0.0.1", port: 8777 };
+const mode = (part: Partial<RelayMode>): RelayMode => ({
+  kind: "relay",
+  relay: null,
+  keyFile: null,
+  listen,
+  issuer: null,
+  oauth: true,
+  takeOver: false,
+  ...part,
+});
+
+function configured(): string {
+  const dir = tempDir();
+  writeFileSync(join(dir, "agent-key"), "the-key\n", { mode: 0o600 });
+  rememberRelay(dir, { url: "https://r.example", keyFile: join(dir, "agent-key") });
+  return dir;
+}
+
+test("[ST4] without a relay anywhere it is the embedded one", () => {
+  expect(chooseRelay(mode({}), tempDir())).toEqual({ kind: "embedded", listen });
+});
+
+test("[ST4] the remembered relay is dialled, and named explicitly needs no key file", () => {
+  const dir = configured();
+  const expected = { kind: "deployed", url: "https://r.example", agentKey: "the-key" };
+  expect(chooseRelay(mode({}), dir)).toEqual(expected);
+  expect(chooseRelay(mode({ relay: "https://r.example" }), dir)).toEqual(expected);
+  expect(chooseRelay(mode({ relay: "local" }), dir)).toEqual({ kind: "embedded", listen });
+});
+
+test("[ST16] a key is never sent to a relay it was not made for", () => {
+  expect(() => chooseRelay(mode({ relay: "https://other.example" }), configured())).toThrow(
+    /^Which key https:\/\/other\.example was given is not known here: name its file with --key-file/,
+  );
+});
+
+test("[ST16] a missing or malformed key, or a damaged memory, is a sentence", () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, "words"), "two words\n", { mode: 0o600 });
+  expect(() => chooseRelay(mode({ relay: "https://r.example", keyFile: join(dir, "none") }), dir)).toThrow("name its file with --key-file");
+  expect(() => chooseRelay(mode({ relay: "https://r.example", keyFile: join(dir, "words") }), dir)).toThrow("holds no agent key");
+  expect(() => chooseRelay(mode({ keyFile: join(dir, "words") }), dir)).toThrow("--key-file goes with a deployed relay");
+  writeFileSync(join(dir, "relay.json"), "{", { mode: 0o600 });
+  expect(() => chooseRelay(mode({}), dir)).toThrow("is damaged: run npm run deploy again");
+});
+
+test.for<[string, string | null, string[]]>([
+  ["http://127.0.0.1:8777", null, ["http://127.0.0.1:8777", "http://localhost:8777"]],
+  ["http://localhost:8777", null, ["http://127.0.0.1:8777", "http://localhost:8777"]],
+  ["http://[::1]:8777", null, ["http://[::1]:8777", "http://localhost:8777"]],
+  ["http://127.0.0.1:8777", "https://m.example", ["https://m.example", "http://127.0.0.1:8777", "http://localhost:8777"]],
+  ["https://r.example", null, ["https://r.example"]],
+  ["https://r.example", "https://m.example", ["https://m.example", "https://r.example"]],
+])("[ST17] canonical origins of %s with issuer %s", ([url, issuer, origins]) => {
+  expect(canonicalOrigins(url, issuer)).toEqual(origins);
+});
+
+test("[ST14] a relay is told apart by its origin, the embedded one by where it listens", () => {
+  expect(relayName({ kind: "embedded", listen: { host: "::1", port: 1 } })).toBe("http://[::1]:1");
+  expect(relayName({ kind: "deployed", url: "https://r.example", agentKey: "k" })).toBe("https://r.example");
+});
+
+test("[ST13] the host id and the static token stay the same", () => {
+  const dir = tempDir();
+  expect(readHostId(dir)).toBe(readHostId(dir));
+  expect(readHostId(dir)).toMatch(/^[0-9a-f]{32}$/);
+  expect(readStaticToken(dir, null)).toEqual(readStaticToken(dir, null));
+  expect(readFileSync(join(dir, "token"), "utf8").trim()).toBe(readStaticToken(dir, null).token);
+});
+
+test("[ST18] --token replaces the kept token for this run only", () => {
+  const dir = tempDir();
+  const kept = readStaticToken(dir, null);
+  expect(readStaticToken(dir, "given")).toMatchObject({ token: "given", file: null });
+  expect(readStaticToken(dir, null)).toEqual(kept);
+});
