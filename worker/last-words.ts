@@ -37,18 +37,18 @@ export function objectDied(): Response {
   });
 }
 
+/** The piece-by-piece work is the runtime's own (`pipeTo` between its streams); only the end is decided here. */
 async function pump(from: ReadableStream<Uint8Array>, to: WritableStream<Uint8Array>, last: Uint8Array): Promise<void> {
-  const reader = from.getReader();
+  const outcome = await from.pipeTo(to, { preventClose: true, preventAbort: true }).then(
+    () => "whole" as const,
+    () => "cut" as const,
+  );
+  // Fails when it is the client that is gone: then nobody is left to tell.
   const writer = to.getWriter();
-  for (;;) {
-    const piece = await reader.read().catch(() => undefined);
-    try {
-      if (piece === undefined) await writer.write(last);
-      if (piece === undefined || piece.done) return await writer.close();
-      await writer.write(piece.value);
-    } catch {
-      // The client is gone; cancelling tells the object, whose next write fails.
-      return reader.cancel().catch(() => undefined);
-    }
+  try {
+    if (outcome === "cut") await writer.write(last);
+    await writer.close();
+  } catch {
+    await writer.abort().catch(() => undefined);
   }
 }

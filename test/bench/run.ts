@@ -1,0 +1,100 @@
+/**
+ * `npm run bench`: what the relay costs, as ratios within one run. Prints, asserts nothing: machines are noisy.
+ * Subjects: an empty Worker, the agent's MCP surface on loopback HTTP, and the full path with a checked token.
+ */
+import { fork } from "node:child_process";
+import { join } from "node:path";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { TOKEN } from "../support/deposits.ts";
+import { startWorker } from "../support/worker-runtime.ts";
+import { measureAgent } from "./agent-start.ts";
+import { medians, throughput, type Subject } from "./measure.ts";
+
+const MIB = 1024 * 1024;
+
+const empty = new Miniflare(
+  convertV4MiniflareOptions({
+    name: "empty",
+    modules: [{ type: "ESModule", path: "w.mjs", contents: 'export default { fetch: async (r) => { await r.text(); return new Response("{}"); } }' }],
+    compatibilityDate: "2026-08-01",
+    host: "127.0.0.1",
+    port: 0,
+    cf: false,
+  } as never),
+);
+const emptyOrigin = (await empty.ready).origin;
+const worker = await startWorker();
+const child = fork(join(import.meta.dirname, "agent-child.ts"), [worker.origin], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+const direct = await new Promise<string>((resolve) => child.once("message", (message: { url: string }) => resolve(message.url)));
+
+const small: readonly Subject[] = [
+  { name: "empty Worker", once: () => callBytes(emptyOrigin, 1024, false) },
+  { name: "direct HTTP", once: () => callBytes(direct, 1024, true) },
+  { name: "full path", once: () => callBytes(`${worker.origin}/mcp`, 1024, true) },
+];
+const large: readonly Subject[] = [
+  { name: "direct HTTP", once: () => callBytes(direct, MIB, true) },
+  { name: "full path", once: () => callBytes(`${worker.origin}/mcp`, MIB, true) },
+];
+
+try {
+  const p50 = await medians(small, 12, 60);
+  report("1 KiB result, one at a time (median ms)", p50);
+  goal("full path / direct HTTP", ratio(p50, "full path", "direct HTTP"), "≤", 3.5);
+  goal("full path / empty Worker", ratio(p50, "full path", "empty Worker"), "≤", 2.7);
+  const rate = await throughput(small, 16, 6, 600);
+  report("1 KiB result, 16 in flight (calls/s)", rate);
+  goal("full path / direct HTTP", ratio(rate, "full path", "direct HTTP"), "≥", 0.5);
+  const big = await medians(large, 8, 8);
+  report("1 MiB result, one at a time (median ms)", big);
+  goal("full path / direct HTTP", ratio(big, "full path", "direct HTTP"), "≤", 1.7);
+  const bigRate = await throughput(large, 16, 3, 64);
+  report("1 MiB result, 16 in flight (calls/s)", bigRate);
+  console.log(`  full path / direct HTTP ${ratio(bigRate, "full path", "direct HTTP").toFixed(2)}`);
+} finally {
+  child.disconnect();
+  await worker.close();
+  await empty.dispose();
+}
+
+const agent = await measureAgent();
+console.log("\nThe agent");
+goal("start to ready, embedded relay (ms)", agent.readyMs, "≤", 1500);
+goal("idle memory of agent and tool host, with --relay (MB)", agent.agentMb + agent.toolHostMb, "≤", 140);
+console.log(`  agent ${agent.agentMb.toFixed(0)} MB, tool host ${agent.toolHostMb.toFixed(0)} MB`);
+
+async function callBytes(url: string, bytes: number, isMcp: boolean): Promise<void> {
+  const params = {
+    name: "bytes",
+    arguments: { bytes },
+    _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} },
+  };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "bytes",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+  });
+  const body = await response.text();
+  if (isMcp && (response.status !== 200 || body.length < bytes)) throw new Error(`${url} answered ${response.status}: ${body.slice(0, 300)}`);
+}
+
+function report(title: string, values: ReadonlyMap<string, number>): void {
+  console.log(`\n${title}`);
+  for (const [name, value] of values) console.log(`  ${name.padEnd(14)} ${value.toFixed(2)}`);
+}
+
+function ratio(values: ReadonlyMap<string, number>, of: string, to: string): number {
+  return (values.get(of) ?? Number.NaN) / (values.get(to) ?? Number.NaN);
+}
+
+function goal(what: string, value: number, relation: "≤" | "≥", limit: number): void {
+  const isMet = relation === "≤" ? value <= limit : value >= limit;
+  console.log(`  ${what} ${value.toFixed(2)} (goal ${relation} ${limit}: ${isMet ? "met" : "missed"})`);
+}
