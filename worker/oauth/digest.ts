@@ -6,10 +6,11 @@ export async function sha256Hex(text: string): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Compares two strings of known, equal length (hashes) in constant time. */
-export function sameHash(a: string, b: string): boolean {
+/** Compares in constant time what has a fixed, public length: hashes and match codes. */
+export function sameSecret(given: string, expected: string): boolean {
   const encoder = new TextEncoder();
-  return a.length === b.length && crypto.subtle.timingSafeEqual(encoder.encode(a), encoder.encode(b));
+  const [a, b] = [encoder.encode(given), encoder.encode(expected)];
+  return a.byteLength === b.byteLength && crypto.subtle.timingSafeEqual(a, b);
 }
 
 /** Unguessable and fit for URLs, cookies and attributes: 8 bits of randomness a byte, as base64url. */

@@ -6,7 +6,7 @@ import { authorizationErrorRedirect, type AuthorizationErrorCode } from "@cloudf
 import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
 import { jsonAnswer } from "../respond.ts";
 import { redirectTo, renderWaiting, respelled } from "./authorize.ts";
-import { sameHash, sha256Hex } from "./digest.ts";
+import { sameSecret, sha256Hex } from "./digest.ts";
 import { methodNotAllowed } from "./metadata.ts";
 import type { Pending, PendingStore } from "./pending-store.ts";
 import { OWNER, SCOPE, type Providers, type TokenProps } from "./provider.ts";
@@ -66,7 +66,7 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
         return { outcome: "denied" };
       }
       const { code, request, redirectUri } = found.facts;
-      if (code !== null && !sameHash((decision.code ?? "").replace(/[\s-]/g, ""), code)) {
+      if (code !== null && !sameSecret((decision.code ?? "").normalize("NFKC").replace(/[\s-]/g, ""), code)) {
         settle(found, "denied"); // One try: a second one would be a guess.
         return { outcome: "wrong_code" };
       }
@@ -99,7 +99,7 @@ export function cardOf({ id, expiresAt, createdAt, facts }: Pending): PendingAut
 
 async function isSameBrowser(request: Request, { facts }: Pending): Promise<boolean> {
   const cookie = readCookie(request, facts.cookieName);
-  return cookie !== undefined && sameHash(await sha256Hex(cookie), facts.cookieHash);
+  return cookie !== undefined && sameSecret(await sha256Hex(cookie), facts.cookieHash);
 }
 
 async function answer(found: Pending | undefined, asPage: boolean, options: WaitingRoomOptions): Promise<Response> {

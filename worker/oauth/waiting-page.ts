@@ -31,7 +31,7 @@ export function waitingPage(view: WaitingView, everySeconds: number): Response {
 <dt>It would get</dt><dd>${escape(view.scopeGranted.join(" "))}</dd></dl>
 ${code}<p><b>Approve or deny on your workstation's own page</b>, the one pimcp opened there. This page only waits.</p>
 <p id="away" class="away"${view.away ? "" : " hidden"}>${escape(AWAY)}</p>
-<p id="state" role="status">Waiting, <span id="left">${Math.max(0, view.secondsLeft)} s</span> left.</p>
+<p id="state" role="status">Waiting, <span id="left">${escape(timeLeft(view.secondsLeft))}</span> left.</p>
 <noscript><p><a href="${escape(link)}">Look again</a></p></noscript>
 <p class="small">Did you not just start this in that app? Then close this page and deny it.</p>`,
     script: SCRIPT,
@@ -42,6 +42,10 @@ ${code}<p><b>Approve or deny on your workstation's own page</b>, the one pimcp o
 /** An error that must not be sent to the address the request named. */
 export function errorPage(status: number, message: string, advice: string): Response {
   return page(status, "This sign-in cannot go on", { head: "", body: `<p>${escape(message)}</p><p class="small">${escape(advice)}</p>` });
+}
+
+function timeLeft(seconds: number): string {
+  return seconds > 90 ? `${Math.ceil(seconds / 60)} min` : `${Math.max(0, seconds)} s`;
 }
 
 export function escape(text: string): string {
@@ -76,6 +80,7 @@ function page(status: number, title: string, content: Content): Response {
   return new Response(html, { status, headers: { "content-type": "text/html; charset=utf-8", ...pageHeaders(nonce) } });
 }
 
+/** No `Cross-Origin-Opener-Policy`: clients open this page as a popup, and the address it returns to talks to its opener. */
 function pageHeaders(nonce: string): Record<string, string> {
   return {
     "content-security-policy": `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -83,7 +88,6 @@ function pageHeaders(nonce: string): Record<string, string> {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "cross-origin-opener-policy": "same-origin",
   };
 }
 

@@ -204,6 +204,12 @@ describe("/authorize", () => {
       expect([over.status, over.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     }));
 
+  test("[OA33] a popup keeps its opener", () =>
+    withIssuer(async (bench) => {
+      const { response } = await bench.open(await bench.register());
+      expect(response.headers.get("cross-origin-opener-policy")).toBeNull();
+    }));
+
   test("[OA32] sixty sign-ins an hour from one address, the own one excepted", () =>
     withIssuer(async (bench) => {
       const clientId = await bench.register();
@@ -253,7 +259,7 @@ describe("waiting and deciding", () => {
   test("[OA37] a wrong code ends the request", () =>
     withIssuer(async (bench) => {
       const clientId = await bench.register();
-      for (const code of ["000000x", "", undefined]) {
+      for (const code of ["000000x", "", undefined, "\u00e923456", "a".repeat(32)]) {
         const opened = await bench.open(clientId);
         await bench.look(opened);
         expect(await bench.issuer.decide({ id: opened.id, allow: true, code })).toEqual({ outcome: "wrong_code" });
@@ -261,6 +267,9 @@ describe("waiting and deciding", () => {
         expect(bench.issuer.pending()).toEqual([]);
         expect((await bench.collect(opened)).searchParams.get("error")).toBe("access_denied");
       }
+      const wide = await bench.open(clientId);
+      const typed = wide.code.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
+      expect((await bench.decide(wide, { code: typed })).searchParams.has("code")).toBe(true);
       const spaced = await bench.open(clientId);
       const target = await bench.decide(spaced, { code: ` ${spaced.code.slice(0, 3)} ${spaced.code.slice(3)} ` });
       expect(target.searchParams.has("code")).toBe(true);

@@ -161,6 +161,15 @@ describe("refreshing", () => {
       expect(await errorOf(await bench.refresh(clientId, renewed.refresh_token))).toBe("invalid_grant");
     }));
 
+  test("[OA58] in the last minute of a grant refreshing ends cleanly", () =>
+    withIssuer(async (bench) => {
+      const { clientId, refresh_token } = await bench.connect();
+      const soon = Math.floor(Date.now() / 1000) + 30;
+      bench.storage.sql.exec("UPDATE oauth_kv SET value = json_set(value, '$.expiresAt', ?) WHERE key LIKE 'grant:%'", soon);
+      const response = await bench.refresh(clientId, refresh_token);
+      expect([response.status, await errorOf(response)]).toEqual([400, "invalid_grant"]);
+    }));
+
   test("[OA59] a second device leaves the first alone", () =>
     withIssuer(async (bench) => {
       const { clientId, ...first } = await bench.connect();
