@@ -1,6 +1,5 @@
 /** What the tool host and the person's shell find in their environment. */
 import { markEntry } from "./process-marker.ts";
-import type { PrivateDir } from "./private-dir.ts";
 
 /** The agent's own settings, tokens among them, begin so (contract); nothing a tool runs is given one. */
 const AGENT_PREFIX = /^PI_AS_MCP_/i;
@@ -17,19 +16,28 @@ export function shellEnvironment(env: NodeJS.ProcessEnv, secretEnv: readonly str
   return kept;
 }
 
+export interface HostPlaces {
+  readonly agentDir: string;
+  readonly spillDir: string;
+  /** Where Node keeps the compiled bundle: a quarter of the start and 3 MB are saved by it. */
+  readonly compileCache: string;
+  readonly mark: string;
+}
+
 /**
  * The shell's, with what is set for the host alone: Pi stays offline and off the person's own Pi settings, long output
  * goes to the private directory. `NODE_OPTIONS` is the shell's business (a debugger port would be taken already).
  */
-export function hostEnvironment(shellEnv: Readonly<Record<string, string>>, dir: PrivateDir, mark: string): NodeJS.ProcessEnv {
+export function hostEnvironment(shellEnv: Readonly<Record<string, string>>, places: HostPlaces): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _ofTheShell, ...rest } = shellEnv;
   return {
     ...rest,
     PI_OFFLINE: "1",
-    PI_CODING_AGENT_DIR: dir.agentDir,
-    TMPDIR: dir.spillDir,
-    TMP: dir.spillDir,
-    TEMP: dir.spillDir,
-    ...markEntry(mark, "host"),
+    PI_CODING_AGENT_DIR: places.agentDir,
+    TMPDIR: places.spillDir,
+    TMP: places.spillDir,
+    TEMP: places.spillDir,
+    NODE_COMPILE_CACHE: places.compileCache,
+    ...markEntry(places.mark, "host"),
   };
 }

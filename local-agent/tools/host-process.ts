@@ -79,6 +79,10 @@ export function startHostProcess(start: HostStart): HostProcess {
 type Execution = Pick<ToolCall, "name" | "callId" | "signal" | "onProgress">;
 
 async function executeOn(channel: HostChannel, handle: number, call: Execution, start: HostStart): Promise<ToolOutcome> {
+  if (call.signal.aborted) {
+    channel.send({ t: "discard", handle });
+    return cancelledBeforeStart(call);
+  }
   let cancelKill: (() => void) | undefined;
   let callNumber = 0;
   const onAbort = (): void => {
@@ -96,8 +100,7 @@ async function executeOn(channel: HostChannel, handle: number, call: Execution, 
       failedOutcome(`the tool host ended while it ran ${call.name} (${reason}): the call may have taken effect, check before you repeat it`),
     onProgress: (delta) => call.onProgress({ delta }),
   });
-  if (call.signal.aborted) onAbort();
-  else call.signal.addEventListener("abort", onAbort, { once: true });
+  call.signal.addEventListener("abort", onAbort, { once: true });
   try {
     return withAbortReason(await answered, call);
   } finally {
@@ -106,8 +109,12 @@ async function executeOn(channel: HostChannel, handle: number, call: Execution, 
   }
 }
 
+export function cancelledBeforeStart(call: Pick<ToolCall, "name" | "signal">): ToolOutcome {
+  return withAbortReason(failedOutcome(`${call.name} was cancelled before it started: nothing was run`), call);
+}
+
 /** Pi says "Command aborted"; whoever aborted knows why (a deadline, the client). */
-function withAbortReason(outcome: ToolOutcome, { signal }: Execution): ToolOutcome {
+function withAbortReason(outcome: ToolOutcome, { signal }: Pick<ToolCall, "signal">): ToolOutcome {
   if (!signal.aborted || !outcome.isError) return outcome;
   const reason = reasonOf(signal.reason);
   return reason === undefined ? outcome : { ...outcome, content: [...outcome.content, { type: "text", text: `Stopped: ${reason}` }] };

@@ -1,7 +1,7 @@
 /** Brings the tool host up: confinement, ripgrep where Pi looks for it, and the list of tools. */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { systemTimers } from "../node/system-time.ts";
 import { openConfinedRoot } from "./confined-root.ts";
 import type { FromHost, HostSettings } from "./host-protocol.ts";
@@ -21,9 +21,9 @@ export async function startService(given: HostSettings, send: (message: FromHost
     installSpawnSeam();
     const root = await openConfinedRoot({ root: given.root, deny: given.deny, readableDir: given.spillDir });
     const tools = chooseTools(given.tools, process.platform);
-    const search = await provideRipgrep(given.agentDir);
-    const settings: PiToolsSettings = { ...given, root, rgPath: search.rgPath, timers: systemTimers };
-    send({ t: "ready", tools: describeTools(tools, settings), root: root.path, warnings: [...search.warnings, ...shellWarnings(tools)] });
+    const ripgrep = await findRipgrep(given.agentDir);
+    const settings: PiToolsSettings = { ...given, root, rgPath: ripgrep.path, placeRipgrep: ripgrep.place, timers: systemTimers };
+    send({ t: "ready", tools: describeTools(tools, settings), root: root.path, warnings: [...ripgrep.warnings, ...shellWarnings(tools)] });
     return { settings, tools };
   } catch (error) {
     send({ t: "unusable", reason: error instanceof Error ? error.message : String(error) });
@@ -31,21 +31,30 @@ export async function startService(given: HostSettings, send: (message: FromHost
   }
 }
 
+interface Ripgrep {
+  readonly path: string;
+  /** Puts it back where Pi looks: cleaners empty temporary directories of an agent that runs for weeks. */
+  readonly place: () => void;
+  readonly warnings: readonly string[];
+}
+
 /** Pi takes `<agent dir>/bin/rg` before anything on PATH, and with PI_OFFLINE downloads nothing. */
-async function provideRipgrep(agentDir: string): Promise<{ rgPath: string; warnings: string[] }> {
-  const placed = join(agentDir, "bin", process.platform === "win32" ? "rg.exe" : "rg");
+async function findRipgrep(agentDir: string): Promise<Ripgrep> {
   try {
     const { rgPath } = await import("@vscode/ripgrep");
-    if (!existsSync(placed)) {
-      mkdirSync(dirname(placed), { recursive: true, mode: 0o700 });
-      if (process.platform === "win32") copyFileSync(rgPath, placed);
-      else symlinkSync(rgPath, placed);
-    }
-    return { rgPath: placed, warnings: [] };
+    const path = join(agentDir, "bin", basename(rgPath));
+    const place = (): void => {
+      if (existsSync(path)) return;
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      if (process.platform === "win32") copyFileSync(rgPath, path);
+      else symlinkSync(rgPath, path);
+    };
+    place();
+    return { path, place, warnings: [] };
   } catch {
     const found = spawnSync("rg", ["--version"], { stdio: "ignore", timeout: 5_000 }).status === 0;
-    if (found) return { rgPath: "rg", warnings: [] };
-    return { rgPath: "rg", warnings: ["grep and find will fail: no ripgrep for this platform is installed; put rg on the PATH"] };
+    const warnings = found ? [] : ["grep and find will fail: no ripgrep for this platform is installed; put rg on the PATH"];
+    return { path: "rg", place: () => {}, warnings };
   }
 }
 

@@ -21,6 +21,8 @@ const MAX_VALIDATION_MESSAGE_CHARS = 2_000;
 export interface PiToolsSettings {
   readonly root: ConfinedRoot;
   readonly rgPath: string;
+  /** Makes sure `rgPath` exists. */
+  readonly placeRipgrep: () => void;
   readonly mark: string;
   readonly shellEnv: Readonly<Record<string, string>>;
   readonly spillDir: string;
@@ -78,6 +80,7 @@ export async function executeCall(prepared: PreparedArguments, settings: PiTools
   const { definition, context, spawns } = defineTool(prepared.name, settings, call);
   try {
     await checkPath(prepared, context);
+    if (prepared.name === "grep" || prepared.name === "find") settings.placeRipgrep();
     const result = await withSpawnRules(spawns.rules, () => definition.execute(call.callId, prepared.args, call.signal));
     if (context.refusals.first !== undefined) throw context.refusals.first;
     if (prepared.name === "grep" && !spawns.searchWasConfined()) throw new Error("the search could not be confined, so its result was discarded");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
 /** Only a directory with this at the start of its name is ever removed. */
-const PREFIX = "pimcp-";
+const PREFIX = "pimcp-tools-";
 
 export interface PrivateDir {
   readonly path: string;

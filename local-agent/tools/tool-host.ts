@@ -2,15 +2,16 @@
  * Pi's tools, confined to a root, in a process that is started again when it ends. The agent itself never loads Pi.
  * Everything the tools start carries this host's mark and ends with it.
  */
+import { join } from "node:path";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
-import type { ToolCall, ToolOutcome, ToolSource } from "../../shared/tool.ts";
+import type { AbortSignalLike, ToolCall, ToolOutcome, ToolSource } from "../../shared/tool.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
 import { hostEnvironment, shellEnvironment } from "./child-environment.ts";
 import { describeConfinement } from "./confinement-notes.ts";
 import type { HostReady } from "./host-channel.ts";
-import { startHostProcess, type HostProcess } from "./host-process.ts";
+import { cancelledBeforeStart, startHostProcess, type HostProcess } from "./host-process.ts";
 import { failedOutcome, type HostSettings } from "./host-protocol.ts";
 import { superviseHost, type HostSupervisor } from "./host-supervisor.ts";
 import { claimMark, endLeftBehind, type MarkClaim } from "./mark-file.ts";
@@ -117,7 +118,7 @@ function startChild(options: ToolHostOptions, { dir, claim }: Ground, timers: Ti
     spillDir: dir.spillDir,
     shellEnv,
   };
-  const env = hostEnvironment(shellEnv, dir, claim.mark);
+  const env = hostEnvironment(shellEnv, { ...dir, compileCache: join(options.stateDir, "compile-cache"), mark: claim.mark });
   return startHostProcess({ childPath: options.childPath, env, settings, readyMs: READY_MS, abortGraceMs: ABORT_GRACE_MS, timers });
 }
 
@@ -143,7 +144,8 @@ function toolHost(options: ToolHostOptions, described: HostReady, supervisor: Ho
   let running = 0;
 
   const prepare = async (call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>> => {
-    const host = await supervisor.ready(RESTART_WAIT_MS);
+    const host = await untilAborted(supervisor.ready(RESTART_WAIT_MS), call.signal);
+    if (host === undefined) return err(cancelledBeforeStart(call));
     if (!host.ok) return err(failedOutcome(`${call.name} was not run: the tool host is not running (${host.error}); try again in a moment`));
     const prepared = await host.value.prepare(call.name, call.args);
     if (!prepared.ok) return prepared;
@@ -177,4 +179,17 @@ function toolHost(options: ToolHostOptions, described: HostReady, supervisor: Ho
     warnings: () => described.warnings,
     close,
   };
+}
+
+/** What `work` resolves with, or undefined as soon as the call is cancelled. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignalLike): Promise<T | undefined> {
+  if (signal.aborted) return undefined;
+  const aborted = Promise.withResolvers<undefined>();
+  const onAbort = (): void => aborted.resolve(undefined);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }
