@@ -81,7 +81,7 @@ export class WorkspaceObject extends DurableObject<Env> {
         "wrong_address",
         `This relay is reached at ${deposits.origins.map((each) => `${each}/mcp`).join(" or ")}, not at ${url.host}.`,
       );
-    if (url.pathname !== "/mcp") return (await this.#oauth().fetch(request, origin)) ?? refusal(404, "not_found", "Nothing is here.");
+    if (url.pathname !== "/mcp") return this.#serveOauth(request, origin);
     this.#link.dropIfStale();
     return serveMcp(request, url, {
       tunnel: this.#tunnel,
@@ -107,6 +107,13 @@ export class WorkspaceObject extends DurableObject<Env> {
     await this.#scheduleSweep(this.#issuer?.sweep() ?? this.#oauth().sweep());
   }
 
+  async #serveOauth(request: Request, origin: string): Promise<Response> {
+    const answer = (await this.#oauth().fetch(request, origin)) ?? refusal(404, "not_found", "Nothing is here.");
+    // Whatever was stored expires; documents and preflights store nothing.
+    if (request.method === "POST" || request.url.includes("/authorize")) this.ctx.waitUntil(this.#scheduleSweep(this.#oauth().sweep()));
+    return answer;
+  }
+
   #admitted(hello: Hello, address: string): void {
     this.#facts.setDeposits(hello.deposits);
     this.#facts.setWorkstationAddress(address);
@@ -129,7 +136,6 @@ export class WorkspaceObject extends DurableObject<Env> {
       env: this.env,
       pendingChanged: () => {
         this.#pushPending();
-        void this.#scheduleSweep(this.#oauth().sweep());
       },
     });
     return this.#issuer;
@@ -164,8 +170,11 @@ export class WorkspaceObject extends DurableObject<Env> {
     return awaySentence(this.#facts.awaySince(), now());
   }
 
+  /** Setting an alarm is a billed write, so one that is set early enough stays. */
   async #scheduleSweep(at: number | undefined): Promise<void> {
-    if (at !== undefined) await this.ctx.storage.setAlarm(at);
+    if (at === undefined) return;
+    const set = await this.ctx.storage.getAlarm();
+    if (set === null || set > at || set < now()) await this.ctx.storage.setAlarm(at);
   }
 }
 
