@@ -45,14 +45,17 @@ async function main([name, ...args]) {
   if (Number(process.versions.node.split(".")[0]) < 20) throw new Stop(`Node 20 or newer is needed to set up, this is ${process.version}.`, 2);
   await withSetupLock(join(root, ".setup.lock"), () => prepare(target));
   if (!wasAskedToEnd()) target.before?.();
-  const where = target.agent === true ? { cwd: personsDirectory(name), ipc: true, withParent: true } : { cwd: root, withParent: true };
+  const where =
+    target.agent === true
+      ? { cwd: personsDirectory(name), env: personsEnvironment(), ipc: true, withParent: true }
+      : { cwd: root, env, withParent: true };
   return runSteps(target.steps(args), where);
 }
 
 async function runSteps(steps, where) {
   for (const step of steps) {
     if (wasAskedToEnd()) return exitCodeOfSignal(endSignal());
-    const code = typeof step === "function" ? await step() : await run(step[0], step.slice(1), { env, ...where });
+    const code = typeof step === "function" ? await step() : await run(step[0], step.slice(1), where);
     if (code !== 0) return code;
   }
   return wasAskedToEnd() && where.ipc !== true ? exitCodeOfSignal(endSignal()) : 0;
@@ -70,6 +73,14 @@ function personsDirectory(name) {
   const { INIT_CWD, npm_lifecycle_event } = process.env;
   const cwd = process.cwd();
   return npm_lifecycle_event === name && INIT_CWD !== undefined && existsSync(INIT_CWD) && realpathSync(cwd) === realpathSync(root) ? INIT_CWD : cwd;
+}
+
+/** The agent's shell belongs to the person: what npm and this script added for themselves is taken off again. */
+function personsEnvironment() {
+  if (process.env.npm_lifecycle_event === undefined) return process.env;
+  const kept = Object.entries(process.env).filter(([key]) => !/^(npm_|INIT_CWD$|NODE$)/.test(key));
+  const path = (process.env.PATH ?? "").split(delimiter).filter((dir) => !/(node_modules[\\/]\.bin|node-gyp-bin)$/.test(dir));
+  return { ...Object.fromEntries(kept), PATH: path.join(delimiter) };
 }
 
 function requireBrowser() {

@@ -29,7 +29,7 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
   for (const notice of order.notices) say(notice);
   const log = openLog(order);
   const lifetime = createLifetime(log);
-  watchProcess(lifetime, () => process.exit(EXIT.failed));
+  watchProcess(lifetime, { endHard: () => process.exit(EXIT.failed), log });
   const context: AgentContext = {
     settings: order.settings,
     installation: order.installation,

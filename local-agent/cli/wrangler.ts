@@ -1,7 +1,7 @@
 /** Runs wrangler and says in one sentence why it failed. Its output is shown as it comes, and kept (bounded) to be read. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { EXIT, StartFailure, systemErrorCode } from "../daemon/start-failure.ts";
 
 export interface WranglerRun {
@@ -21,7 +21,13 @@ const KEPT_CHARACTERS = 256 * 1024;
 export async function runWrangler(run: WranglerRun): Promise<string> {
   const child = spawn(wranglerPath(run), [...run.args], {
     cwd: run.packageRoot,
-    env: { ...run.env, WRANGLER_SEND_METRICS: "false", FORCE_COLOR: "0" },
+    env: {
+      ...run.env,
+      // wrangler's first line asks for whichever node comes first; it needs the pinned one.
+      PATH: [join(run.packageRoot, "node_modules", ".bin"), run.env["PATH"] ?? ""].join(delimiter),
+      WRANGLER_SEND_METRICS: "false",
+      FORCE_COLOR: "0",
+    },
     stdio: "pipe",
     windowsHide: true,
     shell: process.platform === "win32",

@@ -12,6 +12,7 @@ import { claimAgentPlace } from "./agent-lock.ts";
 import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
 import { mintSecret, preparePrivateDirectory } from "./config-dir.ts";
 import { startEmbeddedRelay } from "./embedded-relay.ts";
+import { requireFreePort } from "./free-port.ts";
 import { readHostId, readStaticToken, type StaticToken } from "./machine.ts";
 import { writePageFile } from "./page-file.ts";
 import { createRelayLink, type RelayLink } from "./relay-link.ts";
@@ -30,6 +31,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const placeDir = placeOf(target, directories.state);
   const pageFile = mode.oauth ? join(placeDir, "page.html") : null;
   lifetime.onEnd("claim", await claimAgentPlace(placeDir, relayName(target), { root: settings.root, pageFile }));
+  if (pageFile !== null) await requireFreePort(settings.ui, 0, "ui-port");
   const [tools, relay] = await Promise.all([startTools(context), openRelay(context, target, placeDir)]);
 
   const origins = canonicalOrigins(relay.url, mode.issuer);

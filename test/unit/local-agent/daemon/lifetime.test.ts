@@ -52,7 +52,7 @@ function watched() {
   const host = new EventEmitter();
   const lifetime = createLifetime(silentLog);
   let hard = 0;
-  watchProcess(lifetime, () => hard++, host as unknown as NodeJS.Process);
+  watchProcess(lifetime, { endHard: () => void hard++, log: silentLog, host: host as unknown as NodeJS.Process });
   return { host, lifetime, hardEnds: () => hard };
 }
 
@@ -76,6 +76,12 @@ test("[ST24] an uncaught error ends the agent with exit code 1 and a sentence, n
   const { host, lifetime } = watched();
   host.emit("uncaughtException", new Error("boom"));
   expect(await lifetime.ended).toMatchObject({ exitCode: 1, message: "pimcp ended because of an internal error: boom" });
+});
+
+test("a rejection that nobody waits for is logged and ends nothing", () => {
+  const { host, lifetime } = watched();
+  host.emit("unhandledRejection", new Error("aborted"));
+  expect(lifetime.signal.aborted).toBe(false);
 });
 
 test("a reader of our output that goes away does not end the agent", () => {

@@ -85,3 +85,12 @@ test("[ST18] --token replaces the kept token for this run only", () => {
   expect(readStaticToken(dir, "given")).toMatchObject({ token: "given", file: null });
   expect(readStaticToken(dir, null)).toEqual(kept);
 });
+
+test("[ER1] the embedded relay runs with the compatibility date and flags of the deployment", () => {
+  const source = readFileSync(join(import.meta.dirname, "../../../../local-agent/daemon/embedded-relay-child.ts"), "utf8");
+  const deployed = readFileSync(join(import.meta.dirname, "../../../../wrangler.toml"), "utf8");
+  const date = /compatibility_date = "(.+)"/.exec(deployed)?.[1];
+  const flags = /compatibility_flags = (\[.+\])/.exec(deployed)?.[1];
+  expect(source).toContain(`compatibilityDate: "${date}"`);
+  expect(source).toContain(`compatibilityFlags: ${flags}`);
+});

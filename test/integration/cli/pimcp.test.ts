@@ -1,0 +1,214 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { isStillRunning, type ProcessIdentity } from "../../../local-agent/daemon/process-identity.ts";
+import { newHome, QUIET, startProgram, type Home } from "../../support/agent-program.ts";
+import { tempDir } from "../../support/temp-dir.ts";
+import { waitUntil } from "../../support/wait-until.ts";
+
+const MANIFEST = JSON.parse(readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8")) as { readonly version: string };
+
+async function call(url: string, token: string, command: string): Promise<string> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "bash", arguments: { command } } }),
+  });
+  return response.text();
+}
+
+async function squat(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The relay's processes, as the running agent recorded them. */
+function relayProcesses(home: Home): readonly ProcessIdentity[] {
+  const relays = join(home.dir, "state/pimcp/relays");
+  return readdirSync(relays).flatMap(
+    (name) => (JSON.parse(readFileSync(join(relays, name, "relay-processes.json"), "utf8")) as { processes: ProcessIdentity[] }).processes,
+  );
+}
+
+async function ended(home: Home, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const program = startProgram(home, args, env);
+  return { code: await program.exit, stderr: program.stderr(), stdout: program.stdout() };
+}
+
+test("[ST50] one command and no account: a client with the printed URL and the token works in the root", async () => {
+  const home = newHome();
+  writeFileSync(join(home.root, "a.txt"), "from the workstation");
+  const said = await startProgram(home, QUIET).ready();
+  expect(said).toMatchObject({ root: home.root, token: null, tokenFile: join(home.dir, "config/pimcp/token") });
+  expect(said.mcpUrls[1]).toBe(said.mcpUrl.replace("127.0.0.1", "localhost"));
+  expect(await call(said.mcpUrl, home.token(), "cat a.txt")).toContain("from the workstation");
+});
+
+test("[ST22] Ctrl-C ends everything with exit code 0", async () => {
+  const home = newHome();
+  const program = startProgram(home, QUIET);
+  const said = await program.ready();
+  const started = relayProcesses(home);
+  expect(started.filter((process) => isStillRunning(process))).toHaveLength(2);
+  void call(said.mcpUrl, home.token(), "setsid sleep 61 & sleep 60").catch(() => "");
+  program.process.kill("SIGINT");
+  expect(await program.exit).toBe(0);
+  expect(started.filter((process) => isStillRunning(process))).toEqual([]);
+  expect(program.stderr()).toBe("");
+});
+
+test("[ST15] after kill -9 nothing of the relay is left and a new start with the same ports works at once", async () => {
+  const home = newHome();
+  const args = ["--port", String(await freePort()), "--ui-port", String(await freePort()), "--no-open", "--json"];
+  const first = startProgram(home, args);
+  const before = await first.ready();
+  const left = relayProcesses(home);
+  first.process.kill("SIGKILL");
+  await first.exit;
+  const after = await startProgram(home, args).ready();
+  expect(after.mcpUrl).toBe(before.mcpUrl);
+  expect(left.filter((process) => isStillRunning(process))).toEqual([]);
+  expect(await call(after.mcpUrl, home.token(), "echo again")).toContain("again");
+});
+
+test("[ST14] a second agent for the same relay names the first", async () => {
+  const home = newHome();
+  const first = startProgram(home, QUIET);
+  await first.ready();
+  const second = await ended(home, QUIET);
+  expect([second.code, second.stdout]).toEqual([2, ""]);
+  expect(second.stderr).toMatch(new RegExp(`^Another agent on this machine already serves .* \\(process ${first.process.pid}, root `));
+});
+
+test("[ER7] busy ports are one sentence each and no other port is taken", async () => {
+  const port = String(await squat());
+  const relay = await ended(newHome(), ["--port", port, "--ui-port", "0", "--no-open"]);
+  expect(relay).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: `Port ${port} on 127.0.0.1 is in use by another program: end that, or choose another with --port.\n`,
+  });
+  const page = await ended(newHome(), ["--port", "0", "--ui-port", port, "--no-open"]);
+  expect([page.code, page.stdout]).toEqual([2, ""]);
+  expect(page.stderr).toMatch(
+    new RegExp(`^Port ${port} on 127.0.0.1 is in use by another program: end that, or choose another with --ui-port\\.\\n$`),
+  );
+  const http = await ended(newHome(), ["--http", "--port", port]);
+  expect(http).toMatchObject({
+    code: 2,
+    stderr: `Port ${port} on 127.0.0.1 is in use by another program: end that, or choose another with --port.\n`,
+  });
+});
+
+test.for<[readonly string[], RegExp]>([
+  [["--nonsense"], /^Unknown flag --nonsense\. See pimcp --help\.\n$/],
+  [["--root", "/no/such/dir"], /^The root \/no\/such\/dir does not exist: make it, or name another with --root\.\n$/],
+  [["--root", "/etc/hostname"], /^The root \/etc\/hostname is not a directory: name one with --root\.\n$/],
+  [["--deny", "*.pem"], /^Deny entry "\*\.pem": patterns are not supported.*\n$/],
+  [["--relay", "https://r.example"], /^Which key https:\/\/r\.example was given is not known here.*\n$/],
+  [["--human"], /^--human belongs to the human channel.*\n$/],
+])("[ST24] %o is one sentence with exit code 2", async ([args, sentence]) => {
+  const { code, stderr, stdout } = await ended(newHome(), [...QUIET, ...args]);
+  expect(stderr).toMatch(sentence);
+  expect([code, stdout]).toEqual([2, ""]);
+});
+
+test("[ST24] a wrong key and a workspace held by another machine end with exit code 3 and the way out", async () => {
+  const home = newHome();
+  const said = await startProgram(home, QUIET).ready();
+  const relay = new URL(said.mcpUrl).origin;
+  const elsewhere = newHome();
+  const keyFile = join(elsewhere.dir, "key");
+  writeFileSync(keyFile, "0123456789abcdef0123456789abcdef", { mode: 0o600 });
+  const wrong = await ended(elsewhere, ["--relay", relay, "--key-file", keyFile, "--ui-port", "0", "--no-open"]);
+  expect(wrong).toMatchObject({ code: 3, stdout: "" });
+  expect(wrong.stderr).toMatch(/does not know this agent key.*--key-file[^\n]*\n$/);
+});
+
+test("[ST12] a key file that others can read is refused before anything is dialled", async () => {
+  const home = newHome();
+  const keyFile = join(home.dir, "key");
+  writeFileSync(keyFile, "k", { mode: 0o644 });
+  const { code, stderr } = await ended(home, ["--relay", "http://127.0.0.1:1", "--key-file", keyFile]);
+  expect([code, stderr]).toEqual([2, `${keyFile} can be read by other accounts: run chmod 600 ${keyFile}\n`]);
+});
+
+test("[ST11] everything kept on disk is private", async () => {
+  const home = newHome();
+  await startProgram(home, QUIET).ready();
+  const kept = readdirSync(home.dir, { recursive: true, encoding: "utf8" }).filter((path) => /^(config|state)\/pimcp/.test(path));
+  const found = kept.map((path) => ({ path, stat: statSync(join(home.dir, path)) }));
+  const open = found.filter(({ path, stat }) => (stat.isFile() || /pimcp$/.test(path)) && (stat.mode & 0o077) !== 0);
+  expect(kept.length).toBeGreaterThan(5);
+  expect(open).toEqual([]);
+});
+
+test("[ST5] with --no-oauth there is no page and no OAuth route", async () => {
+  const home = newHome();
+  const uiPort = await freePort();
+  const said = await startProgram(home, [...QUIET, "--ui-port", String(uiPort), "--no-oauth"]).ready();
+  expect(said.pageFile).toBeNull();
+  await expect(fetch(`http://127.0.0.1:${uiPort}/`)).rejects.toThrow();
+  const origin = new URL(said.mcpUrl).origin;
+  const statuses = await Promise.all(
+    ["/authorize", "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp"].map(
+      async (path) => (await fetch(origin + path)).status,
+    ),
+  );
+  expect(statuses).toEqual([404, 404, 404]);
+  expect(await call(said.mcpUrl, home.token(), "echo works")).toContain("works");
+});
+
+test("[ST1] --http serves the token's bearer without a relay", async () => {
+  const home = newHome();
+  const said = await startProgram(home, ["--http", "--port", "0", "--json", "--token", "a-token-of-this-run"]).ready();
+  expect(said).toMatchObject({ pageFile: null, tokenFile: null });
+  expect(await call(said.mcpUrl, "a-token-of-this-run", "echo over http")).toContain("over http");
+  expect(await call(said.mcpUrl, "another", "echo over http")).not.toContain("over http");
+});
+
+test("[ST1] --stdio speaks MCP on stdout and nothing else, and ends with its input", async () => {
+  const home = newHome();
+  const program = startProgram(home, ["--stdio"]);
+  const initialize = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } };
+  program.process.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: initialize })}\n`);
+  await waitUntil("it answers", () => program.stdout().endsWith("\n"));
+  expect(JSON.parse(program.stdout())).toMatchObject({ id: 1, result: { protocolVersion: "2025-06-18" } });
+  program.process.stdin?.end();
+  expect(await program.exit).toBe(0);
+  expect(program.stderr()).toBe("");
+});
+
+test("[ST8] --version, --help and open answer without starting anything", async () => {
+  const home = newHome();
+  expect(await ended(home, ["--version"])).toEqual({ code: 0, stdout: `${MANIFEST.version}\n`, stderr: "" });
+  expect((await ended(home, ["--help"])).stdout).toContain("Usage: pimcp");
+  expect(await ended(home, ["open"])).toEqual({ code: 2, stdout: "", stderr: "No agent is running on this machine: start one with pimcp.\n" });
+});
+
+test("[ST8] the page file leads a browser to the page", async () => {
+  const home = newHome();
+  const said = await startProgram(home, QUIET).ready();
+  const address = /href="([^"]+)"/.exec(readFileSync(said.pageFile ?? "", "utf8"))?.[1] ?? "";
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}$/);
+  expect((await fetch(address)).status).toBe(200);
+});
+
+test("[ST11] settings that cannot be written are one sentence", async () => {
+  const file = join(tempDir(), "file");
+  writeFileSync(file, "");
+  const { code, stderr } = await ended(newHome(), [...QUIET], { XDG_STATE_HOME: file });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^Cannot use the directory .* XDG_STATE_HOME elsewhere\.\n$/);
+});
