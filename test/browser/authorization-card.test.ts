@@ -181,10 +181,9 @@ test("[UI48] a second page says what was decided on the first", async () => {
 });
 
 test("[UI49] an expired card says so and cannot be allowed", async () => {
-  const { page } = await harness.open({
-    prepare: ({ desk }) => desk.setAuthorizations([exampleAuthorization({ codeRequired: false, expiresAt: Date.now() + 2_500 })]),
-  });
+  const { page, desk } = await harness.open({ prepare: withoutCode });
   await waitUntil("Allow is alive", () => button(page, "Allow").isEnabled());
+  desk.setAuthorizations([exampleAuthorization({ codeRequired: false, expiresAt: Date.now() + 500 })]);
   await card(page).getByText("expired", { exact: true }).waitFor();
   expect(await button(page, "Allow").isDisabled()).toBe(true);
 });
