@@ -1,8 +1,7 @@
 /** SDK responses → answers for whoever carries them. */
 import { RPC, rpcErrorEvent, type RpcId } from "../../shared/jsonrpc.ts";
-import type { Timers } from "../../shared/ports.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
-import { createSseAnswer } from "./sse-answer.ts";
+import { createSseAnswer, type SseAnswerOptions } from "./sse-answer.ts";
 
 const LOST =
   "The connection to the workstation was lost before the answer was complete. The command may have run, in part or to its end: look before you run it again.";
@@ -20,7 +19,7 @@ export function callAnswer(
   response: Response,
   events: ReadableStream<Uint8Array>,
   id: RpcId,
-  options: { readonly timers: Timers; readonly keepAliveMs: number },
+  options: SseAnswerOptions,
 ): { readonly answer: ExchangeAnswer; readonly writable: () => boolean } {
   const { body, writable } = createSseAnswer(events, options);
   return { answer: { response: withOurHeaders(response, body), lastWords: rpcErrorEvent(id, RPC.internalError, LOST) }, writable };

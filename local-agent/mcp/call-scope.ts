@@ -2,12 +2,15 @@
 import type { RpcId } from "../../shared/jsonrpc.ts";
 import type { Timers } from "../../shared/ports.ts";
 import type { ExchangeContext } from "./exchange.ts";
+import { linkSignals } from "./linked-signal.ts";
 import type { LiveCalls } from "./live-calls.ts";
 import type { CallScope } from "./tool-call.ts";
 
 export interface ExchangeCallScope extends CallScope {
   /** Connects the scope to the answer's stream, once there is one. */
   watch(writable: () => boolean): void;
+  /** The answer is over. A call that still runs then (a legacy client left) keeps the scope until it settles. */
+  answered(): void;
 }
 
 /**
@@ -20,24 +23,31 @@ export function openCallScope(
   ports: { readonly live: LiveCalls; readonly timers: Timers; readonly lifeMs: number },
 ): ExchangeCallScope {
   const { principal, signal, gone } = exchange.context;
-  const own = new AbortController();
+  const ends = exchange.era === "modern" ? linkSignals(signal, gone) : linkSignals(signal);
   let isWritable = (): boolean => true;
+  let running = false;
   return {
     principal,
-    signal: AbortSignal.any(exchange.era === "modern" ? [signal, gone, own.signal] : [signal, own.signal]),
+    signal: ends.signal,
     writable: () => isWritable(),
     watch(writable) {
       isWritable = writable;
     },
+    answered() {
+      if (!running) ends.unlink();
+    },
     began() {
-      const forget = ports.live.add(principal.id, id, (reason) => own.abort(reason));
+      running = true;
+      const forget = ports.live.add(principal.id, id, (reason) => ends.abort(reason));
       const stopTimer = ports.timers.after(ports.lifeMs, () =>
-        own.abort(new Error(`the call ran for ${ports.lifeMs / 60_000} minutes, which is the limit`)),
+        ends.abort(new Error(`the call ran for ${ports.lifeMs / 60_000} minutes, which is the limit`)),
       );
-      own.signal.addEventListener("abort", forget, { once: true });
+      ends.signal.addEventListener("abort", forget, { once: true });
       return () => {
+        running = false;
         forget();
         stopTimer();
+        ends.unlink();
       };
     },
   };

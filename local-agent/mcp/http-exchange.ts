@@ -13,6 +13,7 @@ import { err, ok, type Result } from "../../shared/result.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
 import { openCallScope } from "./call-scope.ts";
 import type { ExchangeAnswer, ExchangeContext, ExchangeHandler } from "./exchange.ts";
+import { linkSignals } from "./linked-signal.ts";
 import { createLiveCalls, type LiveCalls } from "./live-calls.ts";
 import { createProtocolServer, type Era, type ProtocolServerOptions } from "./protocol-server.ts";
 import { callAnswer, isEventStream, wholeAnswer } from "./answers.ts";
@@ -71,8 +72,11 @@ async function answerCall(options: HttpExchangeOptions, live: LiveCalls, exchang
       : await createMcpHandler(() => server, { legacy: "reject", responseMode: "sse", keepAliveMs: 0 }).fetch(innerRequest(exchange, scope.signal), {
           parsedBody: exchange.body,
         });
-  if (response.body === null || !isEventStream(response)) return wholeAnswer(response);
-  const { answer, writable } = callAnswer(response, response.body, id, options);
+  if (response.body === null || !isEventStream(response)) {
+    scope.answered();
+    return wholeAnswer(response);
+  }
+  const { answer, writable } = callAnswer(response, response.body, id, { ...options, onEnd: () => scope.answered() });
   scope.watch(writable);
   return answer;
 }
@@ -87,9 +91,16 @@ async function answerOther(
   const response =
     era === "legacy"
       ? await serveLegacy(createProtocolServer(options, era, noCalls), exchange, { enableJsonResponse: true })
-      : await serveModern(innerRequest(exchange, AbortSignal.any([context.signal, context.gone])), { parsedBody: body });
+      : await serveModern(innerRequest(exchange, isSubscription(message) ? linkSignals(context.signal, context.gone).signal : null), {
+          parsedBody: body,
+        });
   if (response.status === 202) cancelNamedCall(live, exchange, message);
   return wholeAnswer(response);
+}
+
+/** The one other answer that goes on until somebody ends it. */
+function isSubscription(message: RpcMessage): boolean {
+  return message.kind === "request" && message.method === "subscriptions/listen";
 }
 
 /** [MC14] `notifications/cancelled` without a session. The caller of the cancelled call is told nothing more. */

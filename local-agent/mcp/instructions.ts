@@ -23,7 +23,7 @@ const SHELLS = new Map([
 ]);
 const CLOSING_RULES = ["Keep answers short", "Name the files you worked on by their paths"];
 
-/** [MC20] [MC21] The essentials stand in the first 512 characters: some clients read no further. */
+/** [MC25] [MC26] The essentials stand in the first 512 characters: some clients read no further. */
 export function operatingPrompt(input: OperatingPromptInput): string {
   const sections: Record<string, string> = {
     tools: toolLines(input.tools),

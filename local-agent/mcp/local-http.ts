@@ -41,7 +41,7 @@ export class PortBusyError extends Error {
   }
 }
 
-export const MCP_PATH = "/mcp";
+const MCP_PATH = "/mcp";
 /** Longer than the pauses of clients that reuse a connection. */
 const KEEP_ALIVE_MS = 75_000;
 

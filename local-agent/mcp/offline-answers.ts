@@ -11,7 +11,7 @@ import type { ExchangeHandler } from "./exchange.ts";
 import { createExchangeHandler, type HttpExchangeOptions } from "./http-exchange.ts";
 import type { Era } from "./protocol-server.ts";
 
-export const MODERN_VERSION = "2026-07-28";
+const MODERN_VERSION = "2026-07-28";
 
 /** Asked of each era; a method that the surface does not serve there is left to `otherwise`. */
 const METHODS = ["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "ping"];

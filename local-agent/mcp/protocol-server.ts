@@ -13,6 +13,7 @@ import {
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Timers } from "../../shared/ports.ts";
 import type { ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
+import { linkSignals } from "./linked-signal.ts";
 import { createProgressReports } from "./progress-reports.ts";
 import { runToolCall, type CallScope, type ToolCallPorts } from "./tool-call.ts";
 
@@ -25,7 +26,7 @@ export interface ProtocolServerOptions extends ToolCallPorts {
   readonly timers: Timers;
 }
 
-export const INSTRUCTIONS_PROMPT = "pi_as_mcp_instructions";
+const INSTRUCTIONS_PROMPT = "pi_as_mcp_instructions";
 
 /** What a client may keep for a minute is a matter of its grant: never shared between clients. */
 const CACHE_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
@@ -68,7 +69,7 @@ async function callTool(
   if (!options.tools.list().some((tool) => tool.name === call.name)) throw invalidParams(`Unknown tool: ${call.name}`);
   const token = context.mcpReq._meta?.progressToken;
   // Over stdio only the SDK knows of a cancel; over HTTP the scope's own reason comes first and is the one that stays.
-  const signal = AbortSignal.any([scope.signal, context.mcpReq.signal]);
+  const ends = linkSignals(scope.signal, context.mcpReq.signal);
   const reports =
     token === undefined
       ? null
@@ -77,9 +78,10 @@ async function callTool(
           writable: scope.writable,
         });
   try {
-    return toResult(await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta) }, { ...scope, signal }));
+    return toResult(await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta) }, { ...scope, signal: ends.signal }));
   } finally {
     reports?.close();
+    ends.unlink();
   }
 }
 

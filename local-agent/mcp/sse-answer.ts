@@ -15,7 +15,14 @@ export interface SseAnswer {
   readonly writable: () => boolean;
 }
 
-export function createSseAnswer(events: ReadableStream<Uint8Array>, options: { readonly timers: Timers; readonly keepAliveMs: number }): SseAnswer {
+export interface SseAnswerOptions {
+  readonly timers: Timers;
+  readonly keepAliveMs: number;
+  /** The stream has ended, or nobody reads it any more. */
+  readonly onEnd: () => void;
+}
+
+export function createSseAnswer(events: ReadableStream<Uint8Array>, options: SseAnswerOptions): SseAnswer {
   const reader = events.getReader();
   let stopTimer: () => void = () => {};
   let out: ReadableStreamDefaultController<Uint8Array> | null = null;
@@ -30,6 +37,7 @@ export function createSseAnswer(events: ReadableStream<Uint8Array>, options: { r
   const finish = (): void => {
     stopTimer();
     out = null;
+    options.onEnd();
   };
   const body = new ReadableStream<Uint8Array>(
     {

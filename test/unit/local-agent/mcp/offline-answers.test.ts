@@ -1,4 +1,5 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import * as v from "valibot";
 import { expect, test } from "vitest";
 import { OfflineAnswers } from "../../../../shared/wire/frames.ts";
 import { text } from "../../../support/scripted-tools.ts";
@@ -19,7 +20,7 @@ test("[MC28] initialize equals the live answer in every legacy version", async (
 });
 
 test("[MC28] the lists equal the live answers of their era, and every declared capability is answered", async () => {
-  const offline = OfflineAnswers.parse(await surface.offlineAnswers());
+  const offline = v.parse(OfflineAnswers, await surface.offlineAnswers());
   const message = (method: string): Message => ({ id: 1, method, ...(method === "logging/setLevel" && { params: { level: "info" } }) });
   for (const [method, deposited] of Object.entries(offline.legacy.results)) expect(deposited).toEqual(await live(legacyRequest(message(method))));
   for (const [method, deposited] of Object.entries(offline.modern.results)) expect(deposited).toEqual(await live(modernRequest(message(method))));

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { ToolCall, ToolOutcome } from "../../../../shared/tool.ts";
 import { text, untilAborted } from "../../../support/scripted-tools.ts";
@@ -215,4 +216,21 @@ test("[MC13] a legacy call without a client ends at the limit", async () => {
   own.leave.abort(new Error("closed"));
   await waitUntil("the call has ended", () => ended.length === 1);
   expect(String(tools.seen[0]!.signal.reason)).toContain("limit");
+});
+
+test.each(ERAS)("[MC12] leaves nothing behind on a signal that outlives its calls (%s)", async (era) => {
+  const { surface, ended } = surfaceUnderTest({ ok: () => text("fine"), slow: () => pause(30).then(() => text("late")) });
+  const own = context();
+  const others = [
+    { id: 3, method: "tools/list" },
+    { id: 4, method: "no/such" },
+    { method: "notifications/initialized" },
+    toolCall(5, "nope"),
+    toolCall(6, "ok"),
+  ];
+  for (const message of others) await messages(await surface.handle(requestOf(era, message), own));
+  const left = await surface.handle(requestOf(era, toolCall(7, "slow")), { ...own, gone: new AbortController().signal });
+  await left.response.body?.cancel();
+  await waitUntil("all calls have ended", () => ended.length === 2);
+  expect([getEventListeners(own.signal, "abort").length, getEventListeners(own.gone, "abort").length]).toEqual([0, 0]);
 });
