@@ -5,7 +5,12 @@ export interface Audience {
   /** A person reads it; otherwise it may end in a log or a file others can read. */
   readonly isTerminal: boolean;
   readonly colour: boolean;
+  /** Width to wrap sentences at. */
+  readonly columns: number;
 }
+
+/** Longer lines are hard to read, however wide the window. */
+const MAX_COLUMNS = 110;
 
 export function bannerText(agent: RunningAgent, audience: Audience): string {
   const { info } = agent;
@@ -20,8 +25,9 @@ export function bannerText(agent: RunningAgent, audience: Audience): string {
     ...(info.warnings.length > 0 ? [["Warning", info.warnings] as const] : []),
   ];
   const width = Math.max(...rows.map(([label]) => label.length)) + 2;
+  const room = Math.max(40, Math.min(audience.columns, MAX_COLUMNS) - width - 2);
   const lines = rows.flatMap(([label, texts]) =>
-    texts.map((text, at) => `  ${at === 0 ? paint(label.padEnd(width), audience) : " ".repeat(width)}${text}`),
+    texts.flatMap((text) => wrap(text, room)).map((text, at) => `  ${at === 0 ? paint(label.padEnd(width), audience) : " ".repeat(width)}${text}`),
   );
   return `\npimcp ${info.version} is ready.\n\n${lines.join("\n")}\n\n  Ctrl-C ends it.\n\n`;
 }
@@ -53,7 +59,7 @@ function mcpUrl(agent: RunningAgent): readonly string[] {
   const [first = "", ...others] = agent.info.mcpUrls;
   if (!agent.local) return [first, ...others.map((url) => `or ${url}`)];
   return [
-    others.length === 0 ? first : `${first}   (or ${others.join(", ")})`,
+    others.length === 0 ? first : `${first} (or ${others.join(", ")})`,
     "Only clients on this machine can use it. For a URL that works from anywhere: npm run deploy",
   ];
 }
@@ -67,6 +73,17 @@ function token({ token }: RunningAgent, { isTerminal }: Audience): readonly stri
   return [
     token.file === null ? "Authorization: Bearer, with the token given at the start" : `Authorization: Bearer, with the token in ${token.file}`,
   ];
+}
+
+/** Breaks at spaces; a word that is too long (a URL, a token) stays whole, so that it can be copied. */
+function wrap(text: string, room: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 function paint(text: string, { colour }: Audience): string {

@@ -66,7 +66,8 @@ async function start(context: AgentContext): Promise<void> {
 
 async function announce({ settings, env, log }: AgentContext, agent: RunningAgent): Promise<void> {
   const isTerminal = process.stdout.isTTY;
-  const audience: Audience = { isTerminal, colour: isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb" };
+  const colour = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+  const audience: Audience = { isTerminal, colour, columns: isTerminal ? process.stdout.columns : 80 };
   process.stdout.write(settings.json ? bannerJson(agent, audience) : bannerText(agent, audience));
   log.event("info", "agent.ready", { local: agent.local, tools: agent.info.tools.length });
   const shows = settings.openPage && isTerminal && !settings.json && hasDisplay(env, process.platform);

@@ -48,7 +48,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   });
   parts.attach(link);
   await firstWelcome(context, link, relay.url);
-  return { info, token, page, local: target.kind === "embedded" };
+  return { info, token, page, local: target.kind === "embedded" && mode.issuer?.startsWith("https:") !== true };
 }
 
 interface ReachableRelay {

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bannerJson, bannerText } from "../../../../local-agent/cli/banner.ts";
-import { ENV_PREFIX, envName, FLAGS } from "../../../../local-agent/cli/flags.ts";
+import { ENV_PREFIX, envName, FLAGS, WITHOUT_ENV, type Flag } from "../../../../local-agent/cli/flags.ts";
 import { helpText } from "../../../../local-agent/cli/help.ts";
 import { hasDisplay } from "../../../../local-agent/cli/open-page.ts";
 import type { RunningAgent } from "../../../../local-agent/daemon/running-agent.ts";
@@ -24,18 +26,20 @@ const agent: RunningAgent = {
   page: { url: "http://127.0.0.1:8790/#SECRET-PAGE", file: "/s/page.html" },
   local: true,
 };
-const terminal = { isTerminal: true, colour: false };
-const pipe = { isTerminal: false, colour: false };
+const terminal = { isTerminal: true, colour: false, columns: 80 };
+const pipe = { isTerminal: false, colour: false, columns: 80 };
 
 test("[ST50] on a terminal everything needed to connect is there", () => {
   expect(bannerText(agent, terminal)).toBe(`
 pimcp 1.2.3 is ready.
 
-  MCP URL       http://127.0.0.1:8777/mcp   (or http://localhost:8777/mcp)
-                Only clients on this machine can use it. For a URL that works from anywhere: npm run deploy
+  MCP URL       http://127.0.0.1:8777/mcp (or http://localhost:8777/mcp)
+                Only clients on this machine can use it. For a URL that works
+                from anywhere: npm run deploy
   Page          http://127.0.0.1:8790/#SECRET-PAGE
                 Clients are allowed there. Its address is a secret of yours.
-  With OAuth    Give the client the MCP URL and nothing else; when it asks, allow it on the page.
+  With OAuth    Give the client the MCP URL and nothing else; when it asks,
+                allow it on the page.
   With a token  Authorization: Bearer SECRET-TOKEN
   Root          /srv/work
   Tools         read, bash
@@ -64,7 +68,7 @@ test("[ST50] what does not exist is not mentioned", () => {
 
 test("[ST51] colours are for a terminal that wants them", () => {
   expect(bannerText(agent, terminal)).not.toContain("\u001B");
-  expect(bannerText(agent, { isTerminal: true, colour: true })).toContain("\u001B[1mMCP URL");
+  expect(bannerText(agent, { ...terminal, colour: true })).toContain("\u001B[1mMCP URL");
 });
 
 test("[ST50] --json is one line that parses", () => {
@@ -87,6 +91,17 @@ test("[ST9] the help names every flag, its default and how variables are formed"
   }
   expect(help).toContain(envName("ui-port"));
   expect(envName("ui-port")).toBe(`${ENV_PREFIX}UI_PORT`);
+});
+
+test("[ST9] docs/configuration.md has a row for every flag, with its variable, default and meaning", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
+  for (const flag of FLAGS as readonly Flag[]) {
+    const variable = WITHOUT_ENV.has(flag.name) ? "" : `\`${envName(flag.name)}\``;
+    const name = `\`--${flag.name}${flag.value === null ? "" : ` ${flag.value}`}\``;
+    expect(page).toContain(
+      `| ${[name, variable, flag.fallback.startsWith(".") ? `\`${flag.fallback}\`` : flag.fallback, flag.meaning].join(" | ")} |`,
+    );
+  }
 });
 
 test.for<[NodeJS.ProcessEnv, NodeJS.Platform, boolean]>([
