@@ -1,13 +1,16 @@
 /** The SDK clients that people's programs are built on, and a raw one that behaves as claude.ai does, over the loopback port. */
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLocalHttp, type LocalHttp } from "../../../local-agent/mcp/local-http.ts";
 import { text, untilAborted } from "../../support/scripted-tools.ts";
 import { MODERN, reply, surfaceUnderTest, toolCall, type Message } from "../../support/surface-under-test.ts";
+import { tempDir } from "../../support/temp-dir.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 
 const TOKEN = "token-for-real-clients";
@@ -129,6 +132,23 @@ describe.each([
     expect((await client.call("echo")).isError).toBeFalsy();
     await client.close();
   });
+});
+
+test("[MC1] [MC10] mcp-remote passes tools, calls and progress on to a stdio client", async () => {
+  const proxy = join(import.meta.dirname, "../../node_modules/mcp-remote/dist/proxy.js");
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [proxy, server.url, "--allow-http", "--header", `Authorization: Bearer ${TOKEN}`],
+    env: { ...process.env, MCP_REMOTE_CONFIG_DIR: tempDir() } as Record<string, string>,
+    stderr: "ignore",
+  });
+  const client = new Client({ name: "behind mcp-remote", version: "1" });
+  await client.connect(transport);
+  expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("echo");
+  const reports: (string | undefined)[] = [];
+  await client.callTool({ name: "lines", arguments: {} }, { onprogress: ({ message }) => reports.push(message) });
+  expect(reports).toEqual(["one\n", "two\n", "three\n"]);
+  await client.close();
 });
 
 test("[MC2] a v2 client that resumes with a forgotten session id is served", async () => {
