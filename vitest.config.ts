@@ -1,6 +1,9 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
+/** For the projects that run the program as it is shipped. */
+const globalSetup = "./test/support/built-program.setup.ts";
+
 /** A test runs where its code runs: `*.workerd.test.ts` inside workerd, everything else in Node. */
 export default defineConfig({
   test: {
@@ -23,8 +26,17 @@ export default defineConfig({
           testTimeout: 20_000,
         },
       },
-      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false } },
-      { test: { name: "browser", include: ["test/browser/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false } },
+      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], globalSetup, testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false } },
+      {
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          globalSetup,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });
