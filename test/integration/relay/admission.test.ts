@@ -63,6 +63,11 @@ describe("hello", () => {
     expect(await binary.next("bye")).toMatchObject({ why: "bad_frame" });
   });
 
+  test("[WP1] that does not come within ten seconds ends the socket", async () => {
+    const silent = await dial();
+    expect(await silent.next("bye", 12_000)).toMatchObject({ why: "bad_frame", comeBack: true });
+  });
+
   test("[WP1] does not come twice", async () => {
     const agent = await dial();
     agent.hello();
