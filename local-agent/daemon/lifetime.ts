@@ -13,7 +13,7 @@ export interface EndReason {
   readonly message: string | null;
 }
 
-export interface Ended extends EndReason {
+interface Ended extends EndReason {
   /** What went wrong while closing; the end itself stands. */
   readonly errors: readonly unknown[];
 }

@@ -26,7 +26,7 @@ export function newHome(): Home {
 }
 
 /** What `--json` printed. */
-export interface Announcement {
+interface Announcement {
   readonly mcpUrl: string;
   readonly mcpUrls: readonly string[];
   readonly pageFile: string | null;

@@ -1,0 +1,71 @@
+/**
+ * One agent per relay and workspace on a machine (DESIGN D3). The claim is a record naming the holder; it counts for as
+ * long as that very process lives, so a killed agent never blocks the next start and a suspended laptop never loses its
+ * claim. Every look-and-claim happens under a short file lock, so two starts cannot both find the place free.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import lockfile from "proper-lockfile";
+import { isJsonObject, parseJson } from "../../shared/json.ts";
+import { readPrivateFile, writePrivateFile } from "./config-dir.ts";
+import { identify, isStillRunning, type ProcessIdentity } from "./process-identity.ts";
+import { StartFailure } from "./start-failure.ts";
+
+export interface AgentClaim extends ProcessIdentity {
+  readonly root: string;
+  /** File with the page's address, for `pimcp open`; null without a page. */
+  readonly pageFile: string | null;
+}
+
+/**
+ * Claims `dir` (private and existing) for this process. Throws `StartFailure` naming the holder while one lives.
+ * The returned function gives the claim up; calling it twice is harmless.
+ */
+export async function claimAgentPlace(dir: string, what: string, claim: Pick<AgentClaim, "root" | "pageFile">): Promise<() => void> {
+  const own = identify(process.pid) ?? { pid: process.pid, began: "" };
+  const path = claimPath(dir);
+  await underGuard(dir, () => {
+    const holder = readLiveClaim(dir);
+    if (holder !== undefined) {
+      throw new StartFailure(
+        `Another agent on this machine already serves ${what} (process ${holder.pid}, root ${holder.root}): end it with kill ${holder.pid}, or choose another --port and --ui-port.`,
+      );
+    }
+    writePrivateFile(path, JSON.stringify({ ...own, ...claim }));
+  });
+  let held = true;
+  return () => {
+    if (held) rmSync(path, { force: true });
+    held = false;
+  };
+}
+
+/** The claim on `dir` if its holder lives. */
+export function readLiveClaim(dir: string): AgentClaim | undefined {
+  const text = readPrivateFile(claimPath(dir));
+  const value = text === undefined ? undefined : parseJson(text);
+  if (!isJsonObject(value)) return undefined; // Torn or foreign: nobody can be named, so nobody holds it.
+  const { pid, began, root, pageFile } = value;
+  if (typeof pid !== "number" || typeof began !== "string" || typeof root !== "string") return undefined;
+  const claim = { pid, began, root, pageFile: typeof pageFile === "string" ? pageFile : null };
+  return isStillRunning(claim) ? claim : undefined;
+}
+
+function claimPath(dir: string): string {
+  return join(dir, "agent.json");
+}
+
+/** The guard is held for milliseconds; one left by a kill in that moment goes stale after 2 s and the retries outlast it. */
+async function underGuard(dir: string, run: () => void): Promise<void> {
+  const release = await lockfile.lock(dir, {
+    realpath: false,
+    lockfilePath: join(dir, "guard.lock"),
+    stale: 2000,
+    retries: { retries: 100, factor: 1, minTimeout: 50, maxTimeout: 50 },
+  });
+  try {
+    run();
+  } finally {
+    await release();
+  }
+}

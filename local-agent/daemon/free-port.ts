@@ -1,0 +1,38 @@
+/** Looks whether a port can be had before anything heavy is started, so that the answer is one sentence. Never picks another. */
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { StartFailure, systemErrorCode } from "./start-failure.ts";
+
+/** Resolves when `host:port` is free, waiting up to `waitMs` for a process that is just ending. Throws `StartFailure`. */
+export async function requireFreePort(
+  listen: { readonly host: string; readonly port: number },
+  waitMs = 0,
+  flag: "port" | "ui-port" = "port",
+): Promise<void> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const error = await tryListen(listen);
+    if (error === undefined) return;
+    if (systemErrorCode(error) !== "EADDRINUSE" || performance.now() >= until) throw explainListenError(error, listen, flag);
+    await sleep(50);
+  }
+}
+
+/** One sentence for an error of `listen(2)`. */
+export function explainListenError(error: unknown, listen: { readonly host: string; readonly port: number }, flag: "port" | "ui-port"): StartFailure {
+  const code = systemErrorCode(error);
+  const host = flag === "port" ? "--host" : "--ui-host";
+  if (code === "EADDRINUSE")
+    return new StartFailure(`Port ${listen.port} on ${listen.host} is in use by another program: end that, or choose another with --${flag}.`);
+  if (code === "EACCES") return new StartFailure(`This account may not listen on port ${listen.port}: choose one above 1023 with --${flag}.`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new StartFailure(`${listen.host} is not an address of this machine: change ${host}.`);
+  return new StartFailure(`Cannot listen on ${listen.host} port ${listen.port} (${code ?? String(error)}): change ${host} or --${flag}.`);
+}
+
+function tryListen(listen: { readonly host: string; readonly port: number }): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", resolve);
+    server.listen({ host: listen.host, port: listen.port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}

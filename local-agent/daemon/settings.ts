@@ -1,0 +1,62 @@
+/** Everything one run was asked to do, as values that were checked already (`cli/arguments.ts` makes them). */
+
+export interface Listener {
+  readonly host: string;
+  /** 0 lets the system choose; used by tests. */
+  readonly port: number;
+}
+
+/** Who carries MCP to this agent. */
+export type Mode =
+  | { readonly kind: "stdio" }
+  /** The agent itself serves `/mcp`; static token only. */
+  | { readonly kind: "http"; readonly listen: Listener; readonly issuer: string | null }
+  | {
+      readonly kind: "relay";
+      /** An https (or loopback http) origin; `"local"` is the embedded relay; null: the remembered one, else the embedded one. */
+      readonly relay: string | null;
+      readonly keyFile: string | null;
+      /** Where the embedded relay listens. */
+      readonly listen: Listener;
+      /** Public origin put in front of the relay, as clients see it; no path, no slash. */
+      readonly issuer: string | null;
+      /** False with `--no-oauth`: no OAuth routes, no page. */
+      readonly oauth: boolean;
+      readonly takeOver: boolean;
+    };
+
+export interface Settings {
+  readonly mode: Mode;
+  /** Absolute. That it exists is checked when the agent starts. */
+  readonly root: string;
+  /** null: the platform's default. */
+  readonly tools: readonly string[] | null;
+  readonly deny: readonly string[];
+  /** Static bearer token of this run; null: the minted one. */
+  readonly token: string | null;
+  /** Foreign web origins that may call `/mcp`. */
+  readonly allowOrigins: readonly string[];
+  readonly ui: Listener;
+  readonly openPage: boolean;
+  readonly json: boolean;
+  readonly verbose: boolean;
+}
+
+export const DEFAULTS = {
+  port: 8777,
+  uiPort: 8790,
+  host: "127.0.0.1",
+  deny: [".ssh", ".aws", ".gnupg", ".git-credentials", ".netrc", ".config/gcloud"],
+} as const;
+
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["localhost", "::1", "[::1]"]);
+
+/** Whether a listening address or a URL's host name is this machine only. All of 127/8 is (RFC 1122 §3.2.1.3). */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK_HOSTS.has(host.toLowerCase()) || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** A host as it stands in a URL: an IPv6 address in brackets. */
+export function urlHost(host: string): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}
