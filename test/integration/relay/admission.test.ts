@@ -66,6 +66,7 @@ describe("hello", () => {
   test("[WP1] that does not come within ten seconds ends the socket", async () => {
     const silent = await dial();
     expect(await silent.next("bye", 12_000)).toMatchObject({ why: "bad_frame", comeBack: true });
+    silent.vanish(); // The close frame of a socket that a timer closes comes seconds later.
   });
 
   test("[WP1] does not come twice", async () => {
