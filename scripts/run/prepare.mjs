@@ -50,7 +50,10 @@ function npmCommand() {
 
 const BUILD_INPUTS = ["shared", "worker", "local-agent", "ui", "scripts/build.mjs", "package-lock.json", "wrangler.toml"];
 
-/** Whether `dist` is what the sources would give now. */
+/**
+ * Whether `dist` is what the sources would give now.
+ * @public bin/pimcp.mjs asks, by a name it makes at run time.
+ */
 export function isBuilt(root) {
   return readText(join(root, "dist", ".built-from")) === fingerprint(root);
 }
