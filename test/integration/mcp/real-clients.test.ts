@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -139,7 +139,7 @@ test("[MC1] [MC10] mcp-remote passes tools, calls and progress on to a stdio cli
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [proxy, server.url, "--allow-http", "--header", `Authorization: Bearer ${TOKEN}`],
-    env: { ...process.env, MCP_REMOTE_CONFIG_DIR: tempDir() } as Record<string, string>,
+    env: { ...getDefaultEnvironment(), MCP_REMOTE_CONFIG_DIR: tempDir() },
     stderr: "ignore",
   });
   const client = new Client({ name: "behind mcp-remote", version: "1" });
