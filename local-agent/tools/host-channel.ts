@@ -20,8 +20,8 @@ export interface HostReady {
 export interface HostEnd {
   /** For people: "it was killed (SIGKILL)". */
   readonly reason: string;
-  /** The settings cannot be used: starting again would not help. */
-  readonly final: boolean;
+  /** The settings cannot be used; `reason` is then a sentence of its own. */
+  readonly unusable: boolean;
 }
 
 /** What answers a question: a `prepare` gets either, an `execute` gets a `result`. */
@@ -136,7 +136,7 @@ function whenEnded(child: ChildProcess, timers: Timers, said: Said): Promise<Hos
   return new Promise((resolve) => {
     const end = (how: string): void => {
       const tail = stderr();
-      resolve({ reason: said.fault ?? (tail === "" ? how : `${how}: ${tail}`), final: said.unusable });
+      resolve({ reason: said.fault ?? (tail === "" ? how : `${how}: ${tail}`), unusable: said.unusable });
     };
     child.once("error", (error) => end(`it could not be started: ${error.message}`));
     child.once("exit", (code, signal) => {

@@ -19,6 +19,7 @@ export interface ToolService {
 export async function startService(given: HostSettings, send: (message: FromHost) => void): Promise<ToolService | undefined> {
   try {
     installSpawnSeam();
+    mkdirSync(given.spillDir, { recursive: true, mode: 0o700 });
     const root = await openConfinedRoot({ root: given.root, deny: given.deny, readableDir: given.spillDir });
     const tools = chooseTools(given.tools, process.platform);
     const ripgrep = await findRipgrep(given.agentDir);

@@ -29,7 +29,6 @@ type State =
   | { readonly at: "running"; readonly host: HostProcess; readonly since: number }
   | { readonly at: "ending"; readonly reason: string }
   | { readonly at: "waiting"; readonly reason: string; readonly cancel: () => void }
-  /** `reason` of a host that cannot work whatever is tried. */
   | { readonly at: "stopped"; readonly reason: string };
 
 /** How long to wait before start number `failures` after a failure: 0.1 s, doubling, to 10 s. */
@@ -37,8 +36,10 @@ export function backoffMs(failures: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, failures - 1), LAST_BACKOFF_MS);
 }
 
+/** A host that ends before the first was ever ready is not started again: the reason is in the settings or the installation. */
 export function superviseHost(options: SupervisorOptions): HostSupervisor {
   let failures = 0;
+  let proven = false;
   let changed = Promise.withResolvers<void>();
   let state: State = launch();
 
@@ -51,14 +52,16 @@ export function superviseHost(options: SupervisorOptions): HostSupervisor {
   function launch(): State {
     const host = options.start();
     const since = options.clock.now();
+    void host.ready.then((answer) => (proven ||= answer.ok));
     void host.ended.then((end) => onEnd(host, since, end));
     return { at: "running", host, since };
   }
 
   async function onEnd(host: HostProcess, since: number, end: HostEnd): Promise<void> {
     if (state.at !== "running" || state.host !== host) return;
-    options.log.event("warn", "tool-host.ended", { pid: host.pid, livedMs: options.clock.now() - since, final: end.final });
-    enter(end.final ? { at: "stopped", reason: end.reason } : { at: "ending", reason: end.reason });
+    options.log.event("warn", "tool-host.ended", { pid: host.pid, livedMs: options.clock.now() - since });
+    if (proven) enter({ at: "ending", reason: end.reason });
+    else enter({ at: "stopped", reason: end.unusable ? end.reason : `the tool host did not start: ${end.reason}` });
     await options.cleanUp();
     if (isStopped()) return;
     failures = options.clock.now() - since >= HEALTHY_MS ? 1 : failures + 1;

@@ -137,7 +137,10 @@ function definePiTool(name: ToolName, settings: PiToolsSettings, context: CallCo
   /** The person's own environment: what is set for this process alone stays here. The call's mark is added at the start. */
   const shellOptions = {
     exposeSessionEnvironment: false,
-    spawnHook: (start: { command: string; cwd: string; env: NodeJS.ProcessEnv }) => ({ ...start, env: { ...settings.shellEnv } }),
+    spawnHook: (start: { command: string; cwd: string; env: NodeJS.ProcessEnv }) => ({
+      ...start,
+      env: personEnvironment(settings.shellEnv, start.env),
+    }),
   };
   switch (name) {
     case "read":
@@ -157,6 +160,11 @@ function definePiTool(name: ToolName, settings: PiToolsSettings, context: CallCo
     case "powershell":
       return adapt(pi.createPowerShellToolDefinition(cwd, { ...shellOptions, operations: shell(pi.createLocalPowerShellOperations()) }));
   }
+}
+
+/** The person's environment without what Pi took out of this process's (the variables of a Pi session around the agent). */
+function personEnvironment(shellEnv: Readonly<Record<string, string>>, fromPi: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(shellEnv).filter(([name]) => name in fromPi || !(name in process.env)));
 }
 
 type AnyDefinition = ReturnType<typeof pi.createBashToolDefinition> | ReturnType<typeof pi.createReadToolDefinition>;

@@ -1,6 +1,6 @@
 /** A real tool host (the bundled child process) over a fresh directory. Closed when the test ends. */
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -34,8 +34,9 @@ export interface ToolHostUnderTest {
   readonly root: string;
   readonly stateDir: string;
   readonly mark: string;
-  hostPid(): number;
-  call(name: string, args: JsonObject, more?: Partial<ToolCall>): Promise<ToolOutcome>;
+  readonly privateDir: string;
+  readonly hostPid: () => number;
+  readonly call: (name: string, args: JsonObject, more?: Partial<ToolCall>) => Promise<ToolOutcome>;
 }
 
 let calls = 0;
@@ -50,6 +51,7 @@ export async function toolHostUnderTest(
   mkdirSync(root);
   writeTree(root, files);
   const stateDir = more.stateDir ?? join(base, "state");
+  const before = existsSync(join(stateDir, "marks")) ? marksIn(stateDir) : [];
   const host = await createToolHost({
     childPath: await toolHostChild(),
     root,
@@ -61,13 +63,18 @@ export async function toolHostUnderTest(
     stateDir,
   });
   onTestFinished(() => host.close());
-  const mark = marksIn(stateDir)[0] ?? "";
+  const mark = marksIn(stateDir).find((candidate) => !before.includes(candidate)) ?? "";
   return {
     host,
     root,
     stateDir,
     mark,
-    hostPid: () => findMarked({ mark, label: "host" })[0] ?? 0,
+    privateDir: privateDirOf(stateDir, mark),
+    hostPid: () => {
+      const [pid] = findMarked({ mark, label: "host" });
+      if (pid === undefined) throw new Error("the tool host is not running"); // 0 would mean this whole process group to kill(2).
+      return pid;
+    },
     call: (name, args, extra) => host.call(toolCall(name, args, extra)),
   };
 }
@@ -88,6 +95,10 @@ export function marksIn(stateDir: string): string[] {
   return readdirSync(join(stateDir, "marks")).map(
     (name) => (JSON.parse(readFileSync(join(stateDir, "marks", name), "utf8")) as { mark: string }).mark,
   );
+}
+
+export function privateDirOf(stateDir: string, mark: string): string {
+  return (JSON.parse(readFileSync(join(stateDir, "marks", `${mark}.json`), "utf8")) as { privateDir: string }).privateDir;
 }
 
 export function textOf(outcome: ToolOutcome): string {

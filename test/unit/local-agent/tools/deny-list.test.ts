@@ -13,8 +13,8 @@ test("[CF9] matches whole names in a row at any depth, whatever their case", () 
   const rules = [rule(".ssh"), rule(".config/gcloud"), rule(".netrc")];
   const denied = [[".ssh"], ["a", ".SSH", "id"], [".config", "gcloud", "x"], ["a", "b", ".Config", "GCLOUD"], [".netrc"]];
   const open = [[], [".sshd"], ["my.ssh"], [".config"], [".config", "x", "gcloud"], ["gcloud"], [".netrc.bak"]];
-  for (const path of denied) expect(deniedBy(rules, path), path.join("/")).toBeDefined();
-  for (const path of open) expect(deniedBy(rules, path), path.join("/")).toBeUndefined();
+  expect(denied.filter((path) => deniedBy(rules, path) === undefined)).toEqual([]);
+  expect(open.filter((path) => deniedBy(rules, path) !== undefined)).toEqual([]);
 });
 
 test("[CF9] letters that case-insensitive disks take for others are folded too", () => {
@@ -31,9 +31,7 @@ test("[CF12] absolute and home entries are places, relative ones are names", () 
 });
 
 test.each(["..", "../x", "a/../b", "*.pem", "key?", "[a]", "", ".", "/..", "a\0b"])("[CF12] refuses the entry %j with a sentence", (entry) => {
-  const read = readDenyEntry(entry, base);
-  expect(read.ok).toBe(false);
-  if (!read.ok) expect(read.error).toContain("deny entry");
+  expect(readDenyEntry(entry, base)).toEqual({ ok: false, error: expect.stringMatching(/^deny entry .*: ./) as string });
 });
 
 test("[CF11] exclusions for ripgrep reach from the search directory", () => {
