@@ -33,6 +33,22 @@ const node = {
   logLevel: "warning",
 };
 
+/**
+ * Pi's tools bring what draws them on a terminal, a syntax highlighter with all its languages included: a third of the
+ * tool host's start, and nothing there is drawn. A name Pi adds or renames fails the build.
+ */
+const withoutTerminalRenderers = {
+  name: "without-terminal-renderers",
+  setup(bundle) {
+    bundle.onLoad({ filter: /pi-coding-agent[\\/]dist[\\/]core[\\/]tools[\\/]renderers[\\/]\w+\.js$/ }, () => ({
+      contents: `
+        export const readRenderers = {}, writeRenderers = {}, editRenderers = {}, lsRenderers = {}, grepRenderers = {}, findRenderers = {};
+        export const createShellRenderers = () => ({}), BASH_UPDATE_THROTTLE_MS = 100;
+      `,
+    }));
+  },
+};
+
 if (wanted === undefined) await rm(outdir, { recursive: true, force: true });
 const jobs = [];
 if (builds("worker")) {
@@ -58,7 +74,9 @@ if (builds("agent")) {
 }
 if (builds("agent") || builds("tool-host")) {
   const external = ["@vscode/ripgrep", "@silvia-odwyer/photon-node"];
-  jobs.push(build({ ...node, entryPoints: { "tool-host-child": "local-agent/tools/tool-host-child.ts" }, external }));
+  jobs.push(
+    build({ ...node, entryPoints: { "tool-host-child": "local-agent/tools/tool-host-child.ts" }, external, plugins: [withoutTerminalRenderers] }),
+  );
   // Pi resizes images in a worker it looks for under this name beside its own module, which the bundle is.
   const resizeWorker = "node_modules/@earendil-works/pi-coding-agent/dist/utils/image-resize-worker.js";
   jobs.push(build({ ...node, outExtension: { ".js": ".js" }, entryPoints: { "image-resize-worker": resizeWorker }, external }));

@@ -7,7 +7,7 @@ import writeFileAtomic from "write-file-atomic";
 import { Refusal, type ConfinedRoot } from "./confined-root.ts";
 
 /** Largest file that is held in memory whole: an image, or a file that is edited. Longer text is streamed by `read`. */
-export const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;
 
 const IMAGE_SNIFF_BYTES = 4100;
 

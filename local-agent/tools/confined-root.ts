@@ -17,11 +17,11 @@ export class Refusal extends Error {
 }
 
 /** A setting that cannot be used (a root that is no directory, a deny entry without meaning). */
-export class RootSettingError extends Error {
+class RootSettingError extends Error {
   override readonly name = "RootSettingError";
 }
 
-export interface Located {
+interface Located {
   /** Real path; for something that does not exist yet, the real path of its deepest existing ancestor plus the rest. */
   readonly path: string;
   readonly exists: boolean;

@@ -38,7 +38,7 @@ export async function findFiles(request: FindRequest): Promise<string[]> {
 }
 
 /** Matcher over paths relative to the search directory; a directory's ends in "/". */
-export function findMatcher(pattern: string, searchPath: string): (path: string) => boolean {
+function findMatcher(pattern: string, searchPath: string): (path: string) => boolean {
   const slashed = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(/^(?:\.\/)+/, "");
   const absolute = isAbsolute(slashed);
   // "src/**" means what is below src, not src itself.

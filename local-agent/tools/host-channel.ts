@@ -25,9 +25,9 @@ export interface HostEnd {
 }
 
 /** What answers a question: a `prepare` gets either, an `execute` gets a `result`. */
-export type HostAnswer = Extract<FromHost, { t: "prepared" | "result" }>;
+type HostAnswer = Extract<FromHost, { t: "prepared" | "result" }>;
 
-export interface Question<T> {
+interface Question<T> {
   readonly ask: (id: number) => ToHost;
   readonly answer: (message: HostAnswer) => T;
   /** The answer when the process ends first; `reason` is a clause for people. */

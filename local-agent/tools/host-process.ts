@@ -18,7 +18,7 @@ export interface HostStart {
   readonly timers: Timers;
 }
 
-export interface PreparedHandle {
+interface PreparedHandle {
   readonly handle: number;
   /** What will be executed: the tool's own rewriting and coercion are already in it. */
   readonly args: JsonObject;

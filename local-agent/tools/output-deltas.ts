@@ -1,7 +1,7 @@
 /** Shell output on its way to whoever watches a call: decoded as it arrives, at most one report per interval, bounded. */
 import type { Timers } from "../../shared/ports.ts";
 
-export const REPORT_INTERVAL_MS = 100;
+const REPORT_INTERVAL_MS = 100;
 /** Most text in one report. A command that prints faster is cut at the front: the newest lines are the interesting ones. */
 export const MAX_REPORT_CHARS = 32_768;
 

@@ -17,7 +17,7 @@ export {
   createReadToolDefinition,
   createWriteToolDefinition,
 } from "../../node_modules/@earendil-works/pi-coding-agent/dist/core/tools/index.js";
-export { resolveReadPathAsync, resolveToCwd } from "../../node_modules/@earendil-works/pi-coding-agent/dist/core/tools/path-utils.js";
+export { resolveToCwd } from "../../node_modules/@earendil-works/pi-coding-agent/dist/core/tools/path-utils.js";
 export { detectSupportedImageMimeType } from "../../node_modules/@earendil-works/pi-coding-agent/dist/utils/mime.js";
 export { getShellConfig } from "../../node_modules/@earendil-works/pi-coding-agent/dist/utils/shell.js";
 export { validateToolArguments } from "@earendil-works/pi-ai/utils/validation";

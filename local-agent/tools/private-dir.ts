@@ -12,9 +12,9 @@ export interface PrivateDir {
   readonly spillDir: string;
 }
 
-/** Made with mode 0700 (mkdtemp) in the system's temporary directory. @throws when that cannot be written */
+/** Made with mode 0700 (mkdtemp) in the system's temporary directory. @throws with a sentence when that cannot be written */
 export function makePrivateDir(): PrivateDir {
-  const path = mkdtempSync(join(tmpdir(), PREFIX));
+  const path = makeEmptyDir(tmpdir());
   const dirs = { path, agentDir: join(path, "agent"), spillDir: join(path, "output") };
   mkdirSync(dirs.agentDir, { mode: 0o700 });
   mkdirSync(dirs.spillDir, { mode: 0o700 });
@@ -28,5 +28,14 @@ export function removePrivateDir(path: string | undefined): void {
     rmSync(path, { recursive: true, force: true });
   } catch {
     // Left for the system's own cleaning of its temporary directory.
+  }
+}
+
+function makeEmptyDir(parent: string): string {
+  try {
+    return mkdtempSync(join(parent, PREFIX));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new Error(`the temporary directory ${parent} cannot be written (${code}): set TMPDIR to one that can`, { cause: error });
   }
 }

@@ -13,7 +13,7 @@ const PIPE_GRACE_MS = 1_000;
 /** Pi's own timer comes first, so that its message says what happened. */
 const AFTER_PI_MS = 20;
 
-export interface ShellExecOptions {
+interface ShellExecOptions {
   onData: (data: Buffer) => void;
   signal?: AbortSignal;
   timeout?: number;

@@ -47,7 +47,7 @@ export interface ToolHostOptions {
 }
 
 /** A call as it will run. Executing or discarding it uses it up. */
-export interface PreparedCall {
+interface PreparedCall {
   readonly name: string;
   /** Exactly what is executed: shown to whoever approves it. */
   readonly args: JsonObject;

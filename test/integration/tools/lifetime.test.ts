@@ -188,7 +188,10 @@ test("[TL21] a root that is missing or no directory is one sentence, and nothing
   await expect(toolHostUnderTest({}, { stateDir, root: "/etc/passwd" })).rejects.toThrow(
     "is not a directory: give an existing directory with --root",
   );
-  await expect(toolHostUnderTest({}, { stateDir, childPath: "/no/such/child.mjs" })).rejects.toThrow(/tool host/);
+  await expect(toolHostUnderTest({}, { stateDir, deny: [".."] })).rejects.toThrow(/^deny entry/);
+  await expect(toolHostUnderTest({}, { stateDir, childPath: "/no/such/child.mjs" })).rejects.toThrow(
+    /^the tool host did not start: it exited with code 1/,
+  );
   expect(readdirSync(join(stateDir, "marks"))).toEqual([]);
 });
 
