@@ -146,7 +146,12 @@ async function startChild(options: EmbeddedRelayOptions, port: number): Promise<
   const record = (pid: number): void => {
     runtime = identify(pid);
     const processes = [identify(child.pid ?? 0), runtime].filter((found) => found !== undefined);
-    writePrivateFile(recordPath(options.stateDir), JSON.stringify({ processes }));
+    try {
+      writePrivateFile(recordPath(options.stateDir), JSON.stringify({ processes }));
+    } catch (error) {
+      // A full disk: only the clean-up after a double kill is lost.
+      options.log.event("warn", "relay.unrecorded", { error: error instanceof Error ? error.message : String(error) });
+    }
   };
   try {
     const bound = await readiness(child, options, { exited, record, port });

@@ -93,6 +93,7 @@ export function watchProcess(lifetime: Lifetime, { endHard, log, host = process 
   const onDisconnect = (): void => lifetime.end({ exitCode: EXIT.asked, why: "parent_gone", message: null });
   const onError = (error: unknown): void => {
     if (isBrokenPipe(error)) return; // Whoever read our output has gone; that is no reason to drop the clients.
+    log.event("error", "agent.broken", { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     lifetime.end({
       exitCode: EXIT.failed,
       why: "uncaught",

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isStillRunning, type ProcessIdentity } from "../../../local-agent/daemon/process-identity.ts";
 import { newHome, QUIET, startProgram, type Home } from "../../support/agent-program.ts";
@@ -149,7 +150,7 @@ test("[ST11] everything kept on disk is private", async () => {
   await startProgram(home, QUIET).ready();
   const kept = readdirSync(home.dir, { recursive: true, encoding: "utf8" }).filter((path) => /^(config|state)\/pimcp/.test(path));
   const found = kept.map((path) => ({ path, stat: statSync(join(home.dir, path)) }));
-  const open = found.filter(({ path, stat }) => (stat.isFile() || /pimcp$/.test(path)) && (stat.mode & 0o077) !== 0);
+  const open = found.filter(({ path, stat }) => (stat.isFile() || path.endsWith("pimcp")) && (stat.mode & 0o077) !== 0);
   expect(kept.length).toBeGreaterThan(5);
   expect(open).toEqual([]);
 });
@@ -203,6 +204,16 @@ test("[ST8] the page file leads a browser to the page", async () => {
   const address = /href="([^"]+)"/.exec(readFileSync(said.pageFile ?? "", "utf8"))?.[1] ?? "";
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}$/);
   expect((await fetch(address)).status).toBe(200);
+});
+
+test("[ST8] pimcp open hands a browser the private file and never the secret", async () => {
+  const home = newHome();
+  const said = await startProgram(home, QUIET).ready();
+  const bin = tempDir("bin");
+  writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\necho "$1" > ${bin}/opened\n`, { mode: 0o755 });
+  expect(await ended(home, ["open"], { PATH: `${bin}:${process.env["PATH"] ?? ""}` })).toEqual({ code: 0, stdout: "", stderr: "" });
+  await waitUntil("the browser was asked", () => existsSync(join(bin, "opened")));
+  expect(readFileSync(join(bin, "opened"), "utf8").trim()).toBe(pathToFileURL(said.pageFile ?? "").href);
 });
 
 test("[ST11] settings that cannot be written are one sentence", async () => {
