@@ -5,11 +5,14 @@
  * What remains is the time between the check and the use. Only something that can already run programs can win that
  * race, and a shell is not confined by paths at all.
  */
-import { lstat, realpath } from "node:fs/promises";
+import { lstat, readlink, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { deniedBy, excludeGlobs, foldName, readDenyEntry, type DenyRule } from "./deny-list.ts";
 import { windowsObjection } from "./windows-paths.ts";
+
+/** As many links in a row as Linux follows (path_resolution(7)); a loop has no end. */
+const MAX_LINKS = 40;
 
 /** A path that is not touched. The message is for the caller: what was asked, why not, what is possible. */
 export class Refusal extends Error {
@@ -73,10 +76,10 @@ function confinedRoot(state: RootState): ConfinedRoot {
     path: state.path,
     async locate(requested, purpose) {
       checkText(requested, requested, state.path);
-      const located = await realLocation(requested);
+      const located = await locateOrRefuse(requested, state);
       if (purpose === "read" && located.exists && dirname(located.path) === state.readableDir) return located;
       const below = componentsBelow(state.path, located.path);
-      if (below === undefined) throw new Refusal(`${requested} is outside the root ${state.given}: only paths inside it can be used`);
+      if (below === undefined) throw outside(requested, state);
       // Both spellings count: a link may carry a denied name, and may point at one.
       const denied = [below, componentsBelow(state.path, requested), componentsBelow(state.given, requested)]
         .map((components) => (components === undefined ? undefined : deniedBy(state.rules, components)))
@@ -97,36 +100,78 @@ function confinedRoot(state: RootState): ConfinedRoot {
   };
 }
 
-/** The real location of an absolute path, whether or not its last components exist. Dangling and looping links are refused. */
+/** A link on the way that leads nowhere, or something that may not be looked at. */
+class Unresolvable extends Error {
+  override readonly name = "Unresolvable";
+  /** Where the way ends. */
+  readonly at: string;
+  /** Completes "<path> …". */
+  readonly why: string;
+
+  constructor(at: string, why: string) {
+    super(`${at} ${why}`);
+    this.at = at;
+    this.why = why;
+  }
+}
+
+/** The real location of an absolute path, whether or not its last components exist. @throws Unresolvable */
 async function realLocation(requested: string): Promise<Located> {
   const missing: string[] = [];
   for (let ancestor = requested; ; ancestor = dirname(ancestor)) {
     const found = await lookUp(ancestor);
     if (found !== undefined) return { path: join(found, ...missing), exists: missing.length === 0 };
-    if (ancestor === dirname(ancestor)) throw new Refusal(`${requested} cannot be resolved: nothing on its way exists`);
+    if (ancestor === dirname(ancestor)) throw new Unresolvable(requested, "cannot be resolved: nothing on its way exists");
     missing.unshift(basename(ancestor));
   }
 }
 
 /** Real path of what exists at `path`; undefined when nothing does. */
 async function lookUp(path: string): Promise<string | undefined> {
+  const undetermined = (error: unknown): Unresolvable =>
+    new Unresolvable(path, `is refused: its real location cannot be determined (${errorCode(error) ?? "unknown error"})`);
   try {
     await lstat(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw unresolvable(path, error);
+    throw undetermined(error);
   }
   try {
     return await realpath(path);
   } catch (error) {
     // Writing through a link that points nowhere would create a file wherever it points.
-    if (isMissing(error)) throw new Refusal(`${path} is a symbolic link whose target does not exist: it is neither read nor written through`);
-    throw unresolvable(path, error);
+    if (isMissing(error)) throw new Unresolvable(path, "is a symbolic link whose target does not exist: it is neither read nor written through");
+    throw undetermined(error);
   }
 }
 
-function unresolvable(path: string, error: unknown): Refusal {
-  return new Refusal(`${path} is refused: its real location cannot be determined (${errorCode(error) ?? "unknown error"})`);
+/** Why the way ends is told only when it ends inside the root: what exists elsewhere is nobody's business. */
+async function locateOrRefuse(requested: string, state: RootState): Promise<Located> {
+  try {
+    return await realLocation(requested);
+  } catch (error) {
+    if (!(error instanceof Unresolvable)) throw error;
+    if (await endsOutside(error, state.path, MAX_LINKS)) throw outside(requested, state);
+    throw new Refusal(`${error.at} ${error.why}`);
+  }
+}
+
+/** Whether the place where a way ends, or what a dangling link there points at, is outside the root. In doubt it is. */
+async function endsOutside(end: Unresolvable, root: string, links: number): Promise<boolean> {
+  try {
+    const parent = await realLocation(dirname(end.at));
+    if (componentsBelow(root, parent.path) === undefined) return true;
+    const target = await readlink(end.at).catch(() => undefined);
+    return target !== undefined && componentsBelow(root, (await realLocation(resolve(parent.path, target))).path) === undefined;
+  } catch (error) {
+    if (!(error instanceof Unresolvable)) return true;
+    // A loop inside the root comes back to itself until the links are used up.
+    return links > 0 && endsOutside(error, root, links - 1);
+  }
+}
+
+function outside(requested: string, state: RootState): Refusal {
+  return new Refusal(`${requested} is outside the root ${state.given}: only paths inside it can be used`);
 }
 
 function isMissing(error: unknown): boolean {
@@ -168,7 +213,9 @@ async function resolveDenyEntry(entry: string, root: string, home: string): Prom
   const read = readDenyEntry(entry, { home, windows: process.platform === "win32" });
   if (!read.ok) throw new RootSettingError(read.error);
   if (read.value.kind === "anywhere") return [{ names: read.value.names, anchored: false, shown: read.value.shown }];
-  const location = await realLocation(resolve(read.value.path));
+  const location = await realLocation(resolve(read.value.path)).catch((error: unknown) => {
+    throw new RootSettingError(`deny entry ${JSON.stringify(entry)} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  });
   const below = componentsBelow(root, location.path);
   if (below === undefined) return [];
   if (below.length === 0) throw new RootSettingError(`deny entry ${JSON.stringify(entry)} is the root itself: nothing would be left to work on`);

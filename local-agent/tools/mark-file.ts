@@ -5,19 +5,20 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
+import * as v from "valibot";
 import type { Log } from "../../shared/ports.ts";
 import { parseJson } from "../../shared/json.ts";
 import { removePrivateDir } from "./private-dir.ts";
 import { endMarked, newMark } from "./process-marker.ts";
 
-const MarkFile = z.object({
-  mark: z.string().regex(/^[0-9a-f]{32}$/),
-  pid: z.int().positive(),
+const MarkFile = v.object({
+  mark: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
+  pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /** Start of the owner, in the platform's own form; empty where it cannot be told. */
-  startedAt: z.string(),
-  privateDir: z.string().optional(),
+  startedAt: v.string(),
+  privateDir: v.optional(v.string()),
 });
+type MarkFile = v.InferOutput<typeof MarkFile>;
 
 export interface MarkClaim {
   readonly mark: string;
@@ -31,7 +32,7 @@ export function claimMark(stateDir: string, privateDir?: string): MarkClaim {
   const dir = marksDir(stateDir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, `${mark}.json`);
-  const entry: z.infer<typeof MarkFile> = { mark, pid: process.pid, startedAt: processStart(process.pid), privateDir };
+  const entry: MarkFile = { mark, pid: process.pid, startedAt: processStart(process.pid), privateDir };
   // Renamed into place, so that another start never reads half a file.
   writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600, flag: "wx" });
   renameSync(`${path}.new`, path);
@@ -69,16 +70,17 @@ function markPaths(stateDir: string): string[] {
   }
 }
 
-function readMark(path: string): z.infer<typeof MarkFile> | undefined {
+function readMark(path: string): MarkFile | undefined {
   try {
-    return MarkFile.safeParse(parseJson(readFileSync(path, "utf8"))).data;
+    const entry = v.safeParse(MarkFile, parseJson(readFileSync(path, "utf8")));
+    return entry.success ? entry.output : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** In doubt an owner counts as alive: a leftover is a nuisance, ending a living agent's work is not. */
-function isAlive(owner: z.infer<typeof MarkFile>): boolean {
+function isAlive(owner: MarkFile): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {

@@ -97,10 +97,13 @@ describe("out of the root", () => {
 
   test("[CF3] a dangling and a looping link are refused by every tool, and nothing appears behind them", async () => {
     const under = await insideAndOutside();
-    await expectRefusedByAll(under, "dangling.txt", /symbolic link whose target does not exist/);
+    symlinkSync("nowhere", join(under.root, "dangling-inside.txt"));
+    await expectRefusedByAll(under, "dangling-inside.txt", /symbolic link whose target does not exist/);
+    await expectRefusedByAll(under, "dangling.txt", /outside the root/);
     await expectRefusedByAll(under, "loop", /cannot be determined/);
     await expectRefusedByAll(under, "loop/x", /cannot be determined/);
     expect(existsSync(join(under.outside, "new.txt"))).toBe(false);
+    expect(existsSync(join(under.root, "nowhere"))).toBe(false);
   });
 
   test("[CF3] a new file is judged by its deepest existing ancestor", async () => {
@@ -138,9 +141,19 @@ describe("out of the root", () => {
 
   test("[CF15] whether something exists outside is not told", async () => {
     const under = await insideAndOutside();
+    symlinkSync("no-such-target", join(under.outside, "dangling"));
+    symlinkSync("loop", join(under.outside, "loop"));
+    symlinkSync("no-such-target", join(under.outside, "dir/dangling"));
+    symlinkSync("dangling.txt", join(under.root, "dangling2.txt"));
     const wording = async (name: string, path: string) => textOf(await under.call(name, TOOLS[name]!(path))).replaceAll(path, "PATH");
     for (const name of Object.keys(TOOLS)) {
-      expect(await wording(name, join(under.outside, "secret.txt"))).toBe(await wording(name, join(under.outside, "no-such.txt")));
+      const absent = await wording(name, join(under.outside, "no-such.txt"));
+      expect(absent).toContain("PATH is outside the root");
+      const outside = ["secret.txt", "dir", "dangling", "loop", "loop/x"].map((path) => join(under.outside, path));
+      const throughLinks = ["linkdir", "linkdir/deep.txt", "linkdir/dangling", "linkdir/absent", "link.txt", "dangling.txt", "dangling2.txt"];
+      for (const path of [...outside, ...throughLinks.map((path) => join(under.root, path))]) {
+        expect([path, await wording(name, path)]).toEqual([path, absent]);
+      }
     }
   });
 
