@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -161,6 +162,7 @@ function running(home: Home, run: Run, said: Announcement, ownsHome: boolean): P
 export interface Run {
   readonly child: ChildProcess;
   readonly stdout: () => string;
+  /** Without the lines that only say that a slow start goes on. */
   readonly stderr: () => string;
   /** Exit code, null after a signal; throws when it does not end in time. */
   exit(withinMs?: number): Promise<number | null>;
@@ -184,7 +186,7 @@ export function runPimcp(home: Home, args: readonly string[], env: NodeJS.Proces
   return {
     child,
     stdout: () => stdout,
-    stderr: () => stderr,
+    stderr: () => stderr.replaceAll(/^(Starting|Connecting to .*) …\n/gm, ""),
     exit,
     announced: async () => {
       const isOver = () => child.exitCode !== null || child.signalCode !== null;
@@ -208,4 +210,13 @@ export function agentLog(home: Home): string {
     .filter((name) => name.endsWith(".log"))
     .map((name) => readFileSync(join(state, name), "utf8"))
     .join("");
+}
+
+/** A port that is free now. For tests in which two starts must use the same one. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

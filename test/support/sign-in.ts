@@ -1,0 +1,79 @@
+/** A client that registers itself and signs in, with the person's click, by plain HTTP: for tests that need a grant and no browser. */
+import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface SignedIn {
+  readonly clientId: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+const REDIRECT = "http://127.0.0.1:50999/callback";
+
+/** `origin`: the issuer; `pageUrl`: the loopback page with its secret, where the click happens. */
+export async function signIn(origin: string, pageUrl: string): Promise<SignedIn> {
+  const registration = { client_name: "a test", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" };
+  const registered = await fetch(`${origin}/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(registration),
+  });
+  const { client_id: clientId } = (await registered.json()) as { client_id: string };
+  const verifier = randomBytes(32).toString("base64url");
+  const code = await authorize(origin, pageUrl, clientId, verifier);
+  const tokens = await token(origin, {
+    grant_type: "authorization_code",
+    client_id: clientId,
+    code,
+    code_verifier: verifier,
+    redirect_uri: REDIRECT,
+  });
+  return { clientId, ...tokens };
+}
+
+export function refresh(origin: string, { clientId, refreshToken }: SignedIn): Promise<Omit<SignedIn, "clientId">> {
+  return token(origin, { grant_type: "refresh_token", client_id: clientId, refresh_token: refreshToken });
+}
+
+async function token(origin: string, form: Record<string, string>): Promise<Omit<SignedIn, "clientId">> {
+  const answer = await fetch(`${origin}/token`, { method: "POST", body: new URLSearchParams(form) });
+  if (answer.status !== 200) throw new Error(`/token answered ${answer.status}: ${await answer.text()}`);
+  const { access_token, refresh_token } = (await answer.json()) as { access_token: string; refresh_token: string };
+  return { accessToken: access_token, refreshToken: refresh_token };
+}
+
+async function authorize(origin: string, pageUrl: string, clientId: string, verifier: string): Promise<string> {
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: REDIRECT,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    state: "s",
+  });
+  const waiting = await fetch(`${origin}/authorize?${query}`);
+  const html = await waiting.text();
+  const id = /data-id="([^"]+)"/.exec(html)?.[1] ?? "";
+  const matchCode = /id="code">([^<]+)</.exec(html)?.[1];
+  const cookie = waiting.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const outcome = fetch(`${origin}/authorize/wait?id=${id}`, { headers: { cookie } });
+  await allow(pageUrl, id, matchCode);
+  const { redirect } = (await (await outcome).json()) as { redirect: string };
+  return new URL(redirect).searchParams.get("code") ?? "";
+}
+
+/** Until the card has risen there is nothing to decide, which the answer says. */
+async function allow(pageUrl: string, id: string, code: string | undefined): Promise<void> {
+  const { origin, hash } = new URL(pageUrl);
+  for (let tries = 0; tries < 100; tries++) {
+    const answer = await fetch(`${origin}/api/decide`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${hash.slice(1)}` },
+      body: JSON.stringify({ id, allow: true, ...(code !== undefined && { code }) }),
+    });
+    const { outcome } = (await answer.json()) as { outcome?: string };
+    if (outcome === "allowed") return;
+    await sleep(50);
+  }
+  throw new Error("the card did not rise");
+}
