@@ -2,11 +2,14 @@
  * Runs exchanges for the link: begins them, streams their answers into numbered frames within the window, and stops them.
  * Every decision about delivery is in `AgentExchanges`; this is its effects.
  */
+import type { ReadableStreamReadResult } from "node:stream/web";
 import type { Log } from "../../shared/ports.ts";
-import { AgentExchanges, type AgentEffect } from "../../shared/wire/agent-exchanges.ts";
+import { AgentExchanges, type AgentEffect, type AnswerHead } from "../../shared/wire/agent-exchanges.ts";
 import { encodeControl, encodeData, split } from "../../shared/wire/codec.ts";
 import type { AgentFrame, RequestFrame } from "../../shared/wire/frames.ts";
+import { packAnswer, unpackRequest } from "../../shared/wire/inline.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
+import { utf8 } from "../node/utf8.ts";
 import type { ExchangeAnswer, ExchangeHandler } from "../mcp/exchange.ts";
 
 export interface ExchangeRunnerPorts {
@@ -24,6 +27,7 @@ interface Running {
   /** The client is gone: the work may go on, its answer has no reader. */
   readonly gone: AbortController;
   wake: () => void;
+  hasHead: boolean;
 }
 
 export class ExchangeRunner {
@@ -39,6 +43,13 @@ export class ExchangeRunner {
     for (const effect of effects) this.#performOne(effect);
   }
 
+  /** [WP24] A request whose body may be inside. */
+  receive(frame: RequestFrame): void {
+    this.perform(this.machine.request(frame));
+    const body = unpackRequest(frame, utf8);
+    if (body !== undefined) this.perform(this.machine.data(frame.x, 0, body));
+  }
+
   /** Ends everything: the agent is leaving. */
   stopAll(reason: string): void {
     for (const running of this.#running.values()) running.over.abort(new Error(reason));
@@ -47,7 +58,7 @@ export class ExchangeRunner {
   #performOne(effect: AgentEffect): void {
     switch (effect.do) {
       case "got":
-        return this.#send({ t: "got", x: effect.x });
+        return this.#gotSoon(effect.x);
       case "begin":
         return void this.#run(effect.request, effect.body);
       case "send-head":
@@ -69,6 +80,15 @@ export class ExchangeRunner {
     this.#ports.send(encodeControl(frame));
   }
 
+  /** A head says the same and more, so `got` is worth a message only when the head takes its time. */
+  #gotSoon(x: number): void {
+    const timer = setTimeout(() => {
+      const running = this.#running.get(x);
+      if (running?.hasHead === false) this.#send({ t: "got", x });
+    }, GOT_AFTER_MS);
+    timer.unref();
+  }
+
   #stop(x: number, why: string): void {
     const running = this.#running.get(x);
     if (running === undefined) return;
@@ -79,7 +99,7 @@ export class ExchangeRunner {
 
   async #run(frame: RequestFrame, body: Uint8Array): Promise<void> {
     const { x } = frame;
-    const running: Running = { over: new AbortController(), gone: new AbortController(), wake: () => undefined };
+    const running: Running = { over: new AbortController(), gone: new AbortController(), wake: () => undefined, hasHead: false };
     this.#running.set(x, running);
     try {
       const answer = await this.#ports.handler(toRequest(frame, body), {
@@ -97,31 +117,47 @@ export class ExchangeRunner {
     }
   }
 
-  async #stream(x: number, { response, lastWords }: ExchangeAnswer, running: Running): Promise<void> {
-    this.perform(this.machine.head(x, { status: response.status, headers: [...response.headers], last: lastWords }));
+  async #stream(x: number, answer: ExchangeAnswer, running: Running): Promise<void> {
+    const { response } = answer;
+    const head = { status: response.status, headers: [...response.headers], last: answer.lastWords };
     const reader = response.body?.getReader();
-    if (reader === undefined) return this.perform(this.machine.end(x, true));
+    running.hasHead = true;
+    if (reader === undefined) return this.#sendWhole(x, head, NO_BYTES);
     const cancel = () => void reader.cancel().catch(() => undefined);
     running.over.signal.addEventListener("abort", cancel, { once: true });
-    let isWhole = false;
-    try {
-      await this.#pump(x, reader, running);
-      isWhole = true;
-    } catch (error) {
-      this.#ports.log.event("error", "answer.broken", { x, error: error instanceof Error ? error.name : "unknown" });
+    const opening = await readOpening(reader);
+    if (opening.isWhole && !running.over.signal.aborted) this.#sendWhole(x, head, opening.bytes);
+    else {
+      this.perform(this.machine.head(x, head));
+      const isWhole = await this.#pump(x, opening, reader, running);
+      this.perform(this.machine.end(x, isWhole && !running.over.signal.aborted));
     }
     running.over.signal.removeEventListener("abort", cancel);
-    this.perform(this.machine.end(x, isWhole && !running.over.signal.aborted));
+  }
+
+  /** [WP24] A whole small answer as one message. It is numbered and kept like any other. */
+  #sendWhole(x: number, head: AnswerHead, bytes: Uint8Array): void {
+    const effects = [...this.machine.head(x, head), ...(bytes.byteLength > 0 ? this.machine.answerData(x, bytes) : []), ...this.machine.end(x, true)];
+    const packed = packAnswer(effects, utf8);
+    if (packed === undefined) this.perform(effects);
+    else this.#send(packed);
   }
 
   /** When nobody reads any more the rest is drained, so that work that outlives its client is not held up by its output. */
-  async #pump(x: number, reader: ReadableStreamDefaultReader<Uint8Array>, running: Running): Promise<void> {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      for (const piece of split(value, LIMITS.chunkBytes)) {
-        if (await this.#roomFor(x, piece.byteLength, running)) this.perform(this.machine.answerData(x, piece));
-      }
+  async #pump(x: number, opening: Opening, reader: ReadableStreamDefaultReader<Uint8Array>, running: Running): Promise<boolean> {
+    try {
+      await this.#sendPieces(x, opening.bytes, running);
+      for (let next = await opening.next; !next.done; next = await reader.read()) await this.#sendPieces(x, next.value, running);
+      return true;
+    } catch (error) {
+      this.#ports.log.event("error", "answer.broken", { x, error: error instanceof Error ? error.name : "unknown" });
+      return false;
+    }
+  }
+
+  async #sendPieces(x: number, bytes: Uint8Array, running: Running): Promise<void> {
+    for (const piece of split(bytes, LIMITS.chunkBytes)) {
+      if (await this.#roomFor(x, piece.byteLength, running)) this.perform(this.machine.answerData(x, piece));
     }
   }
 
@@ -137,6 +173,31 @@ export class ExchangeRunner {
     }
   }
 }
+
+/** What an answer's body has to say at once: within one turn of the event loop, and small. */
+interface Opening {
+  readonly bytes: Uint8Array;
+  readonly isWhole: boolean;
+  /** The read that was still open when the turn ended. */
+  readonly next: Promise<ReadableStreamReadResult<Uint8Array>>;
+}
+
+async function readOpening(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Opening> {
+  const turn = new Promise<"over">((resolve) => setImmediate(resolve, "over"));
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const next = reader.read();
+    next.catch(() => undefined); // Reported by whoever reads on.
+    const first = size <= LIMITS.inlineBytes ? await Promise.race([next, turn]).catch(() => "over" as const) : "over";
+    if (first === "over" || first.done) return { bytes: Buffer.concat(pieces), isWhole: first !== "over", next };
+    pieces.push(first.value);
+    size += first.value.byteLength;
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+const GOT_AFTER_MS = 20;
 
 const STOP_TEXT: Readonly<Record<string, string>> = {
   deadline: "the relay's deadline for this request passed",

@@ -159,7 +159,7 @@ class Link implements RelayLink {
     const { machine } = this.#runner;
     switch (frame.t) {
       case "request":
-        return this.#runner.perform(machine.request(frame));
+        return this.#runner.receive(frame);
       case "ack":
         return this.#runner.perform(machine.ack(frame.x, frame.next));
       case "cancel":

@@ -82,6 +82,8 @@ export const HeadFrame = v.object({
   headers,
   /** Bytes (as text) the relay writes if the answer cannot be finished; null: the stream is cut instead. */
   last: v.nullable(v.pipe(v.string(), v.maxLength(LIMITS.headBytes))),
+  /** [WP24] The whole answer: stands for data frame 1 (none if empty) and the `end` after it. */
+  body: v.optional(v.pipe(v.string(), v.maxLength(LIMITS.inlineBytes))),
 });
 /** Last frame of an answer. `whole: false`: the answer broke in the agent, so it ends with its last words. */
 const End = v.object({ t: v.literal("end"), x: exchange, seq: sequence, whole: v.boolean() });
@@ -107,7 +109,7 @@ export const Welcome = v.object({
 });
 export type Welcome = v.InferOutput<typeof Welcome>;
 
-/** A request; its body follows as data frames 0, 1, … until `bytes` are there. */
+/** A request; its body follows as data frames 0, 1, … until `bytes` are there, or is inside. */
 export const RequestFrame = v.object({
   t: v.literal("request"),
   x: exchange,
@@ -116,6 +118,8 @@ export const RequestFrame = v.object({
   headers,
   principal: Principal,
   bytes: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LIMITS.requestBytes)),
+  /** [WP24] The whole body: stands for data frame 0. */
+  body: v.optional(v.pipe(v.string(), v.maxLength(LIMITS.inlineBytes))),
 });
 export type RequestFrame = v.InferOutput<typeof RequestFrame>;
 

@@ -8,12 +8,14 @@ export const LIMITS = {
   requestBytes: 4 * 1024 * 1024,
   /** Request bodies the relay holds in all: each until its answer's head, for the caller's id. */
   heldBytes: 32 * 1024 * 1024,
+  /** A request's body or a whole answer up to this size travels inside its first frame: each message costs both sides a wake-up. */
+  inlineBytes: 16 * 1024,
   /** Sent and unacknowledged answer bytes of one exchange: credit and retention are the same number. */
   windowBytes: 1024 * 1024,
   /** Open exchanges of one workspace. */
   exchanges: 64,
-  /** Serialised size of an answer's header list, and of the last words. */
-  headBytes: 64 * 1024,
+  /** The last words of an answer. They also travel in a response header, as base64, from the object to the Worker. */
+  headBytes: 8 * 1024,
 
   /** An exchange ends when for this long no frame of it came and its client read nothing; a lost link restarts the count (the grace). */
   silenceMs: 90_000,

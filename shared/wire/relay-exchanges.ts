@@ -42,7 +42,7 @@ export type RelayEffect =
 
 /** `not_a_frame`: path, headers or body exceed what a request frame may carry; it will never be taken. */
 export type Refusal = "too_many" | "too_much_held" | "not_a_frame";
-export type NewRequest = Omit<RequestFrame, "t" | "x" | "bytes">;
+export type NewRequest = Omit<RequestFrame, "t" | "x" | "bytes" | "body">;
 
 type Phase =
   /** Never put on any socket. */

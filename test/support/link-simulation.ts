@@ -6,9 +6,11 @@
 import { Buffer } from "node:buffer";
 import { AgentExchanges, type AgentEffect } from "../../shared/wire/agent-exchanges.ts";
 import { decodeAgentFrame, decodeData, decodeRelayFrame, encodeControl, encodeData } from "../../shared/wire/codec.ts";
-import type { AgentFrame, Hello, RelayFrame } from "../../shared/wire/frames.ts";
+import type { AgentFrame, HeadFrame, Hello, RelayFrame } from "../../shared/wire/frames.ts";
+import { packAnswer, packRequest, unpackAnswer, unpackRequest } from "../../shared/wire/inline.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
 import { RelayExchanges, type ExchangeFailure, type RelayEffect } from "../../shared/wire/relay-exchanges.ts";
+import { utf8 } from "../../local-agent/node/utf8.ts";
 import { aHello } from "./wire-frames.ts";
 
 export type Side = "agent" | "relay";
@@ -89,6 +91,8 @@ interface Agent {
 
 const STEP_MS = 2_000;
 const NOISE = makeNoise(6 * 1024 * 1024);
+/** The same, but never UTF-8: it may not travel inside a frame. */
+const BINARY = NOISE.map((byte) => (byte === 10 ? 10 : byte | 0x80));
 /** Bytes an answer may have, so that it stays inside the noise. */
 const LONGEST_ANSWER = 3 * 1024 * 1024;
 
@@ -281,6 +285,8 @@ export class LinkSimulation {
   }
 
   #runRelay(effects: readonly RelayEffect[]): void {
+    const packed = packRequest(effects, utf8);
+    if (packed !== undefined) return this.#sendToAgent(encodeControl(packed));
     for (const effect of effects) {
       if (effect.do === "break") return this.#breakRelay(effect.detail);
       this.#runRelayEffect(effect);
@@ -413,7 +419,8 @@ export class LinkSimulation {
       case "got":
         return this.#runRelay(this.#relay.got(frame.x, this.now));
       case "head":
-        return this.#runRelay(this.#relay.head(frame, this.now));
+        this.#runRelay(this.#relay.head(frame, this.now));
+        return this.#relayTakesInside(frame);
       case "end":
         return this.#runRelay(this.#relay.end(frame.x, frame.seq, frame.whole, this.now));
       case "bye":
@@ -421,6 +428,12 @@ export class LinkSimulation {
       case "call":
       case "reply":
     }
+  }
+
+  #relayTakesInside(frame: HeadFrame): void {
+    const inside = unpackAnswer(frame, utf8);
+    if (inside?.data !== undefined) this.#runRelay(this.#relay.data(frame.x, 1, inside.data, this.now));
+    if (inside !== undefined) this.#runRelay(this.#relay.end(frame.x, inside.endSeq, true, this.now));
   }
 
   #crashRelay(): void {
@@ -502,8 +515,11 @@ export class LinkSimulation {
       case "welcome":
         agent.isWelcome = true;
         return this.#runAgent(agent, exchanges.welcome(frame));
-      case "request":
-        return this.#runAgent(agent, exchanges.request(frame));
+      case "request": {
+        this.#runAgent(agent, exchanges.request(frame));
+        const body = unpackRequest(frame, utf8);
+        return body === undefined ? undefined : this.#runAgent(agent, exchanges.data(frame.x, 0, body));
+      }
       case "ack":
         return this.#runAgent(agent, exchanges.ack(frame.x, frame.next));
       case "cancel":
@@ -515,6 +531,8 @@ export class LinkSimulation {
   }
 
   #runAgent(agent: Agent, effects: readonly AgentEffect[]): void {
+    const packed = packAnswer(effects, utf8);
+    if (packed !== undefined) return this.#sendToRelay(agent, encodeControl(packed));
     for (const effect of effects) {
       if (effect.do === "break") return this.#breakAgent(effect.detail);
       this.#runAgentEffect(agent, effect);
@@ -575,20 +593,28 @@ export class LinkSimulation {
   }
 
   #produceHead(agent: Agent, handler: Handler): void {
-    if (handler.hasHead) return;
+    this.#runAgent(agent, this.#headOf(agent, handler));
+  }
+
+  #headOf(agent: Agent, handler: Handler): AgentEffect[] {
+    if (handler.hasHead) return [];
     handler.hasHead = true;
     const type = handler.isEventStream ? "text/event-stream" : "application/json";
     const last = handler.isEventStream ? `\n\ndata: last words of ${handler.key}\n\n` : null;
-    this.#runAgent(agent, agent.exchanges.head(handler.x, { status: 200, headers: [["content-type", type]], last }));
+    return agent.exchanges.head(handler.x, { status: 200, headers: [["content-type", type]], last });
   }
 
   #end(handler: Handler | undefined, isWhole: boolean): void {
     const agent = this.#agent;
     if (handler === undefined || agent === null) return;
-    this.#produceHead(agent, handler);
     agent.handlers.delete(handler.x);
+    const effects = this.#headOf(agent, handler);
+    // An answer that is all there at once, some of them empty, goes out as the driver packs it.
+    const size = effects.length > 0 ? Math.min(wholeSizeOf(handler.key), agent.exchanges.room(handler.x) ?? 0) : 0;
+    if (size > 0) effects.push(...agent.exchanges.answerData(handler.x, truth(handler.key, handler.produced, size)));
+    handler.produced += size;
     this.#answers.set(handler.key, { bytes: handler.produced, isWhole });
-    this.#runAgent(agent, agent.exchanges.end(handler.x, isWhole));
+    this.#runAgent(agent, [...effects, ...agent.exchanges.end(handler.x, isWhole)]);
   }
 
   // The network and the clock.
@@ -703,7 +729,12 @@ function scatter(life: number): number {
 /** A true answer, byte by byte: every 16 bytes an event ends. */
 function truth(key: number, from: number, bytes: number): Uint8Array {
   const at = (key % 1000) * 16 + from;
-  return NOISE.subarray(at, at + bytes);
+  return (key % 2 === 0 ? NOISE : BINARY).subarray(at, at + bytes);
+}
+
+/** How much an answer says that is there at once: nothing, little, or more than fits a frame; text (even keys) or not. */
+function wholeSizeOf(key: number): number {
+  return [0, 48, 4000, 20_000][(key >> 1) % 4] ?? 0;
 }
 
 function isEventEnd(written: number): boolean {

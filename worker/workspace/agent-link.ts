@@ -125,10 +125,12 @@ export class AgentLink {
   }
 
   #first(socket: WebSocket, frame: AgentFrame): void {
+    const older = [...this.#greeting.keys()].slice(0, [...this.#greeting.keys()].indexOf(socket));
     this.#stopGreeting(socket);
     if (frame.t !== "hello") return this.#dismiss(socket, bye("bad_frame", "The first frame must be hello.", true), CLOSE.protocolError);
     const admission = admit(frame, this.#holder(), this.#events.isRetired(frame.instance));
     if (!admission.admit) return this.#dismiss(socket, admission.bye, CLOSE.refused);
+    this.#dismissOlder(older);
     const { address } = attachmentOf(socket);
     this.#events.admitted(frame, address);
     this.#replace(admission.retires);
@@ -139,6 +141,11 @@ export class AgentLink {
       socket.serializeAttachment({ phase: "current", since: this.#events.now(), address, epoch, instance, host, hostName } satisfies Attachment);
       this.sendFrame({ t: "welcome", version: admission.version, epoch, held });
     });
+  }
+
+  /** [WP21] A hello that was stalled on an older socket would list exchanges as they were then. */
+  #dismissOlder(older: readonly WebSocket[]): void {
+    for (const socket of older) this.#dismiss(socket, bye("bad_frame", "A newer socket said hello first.", true), CLOSE.protocolError);
   }
 
   /** The old socket ends: with its instance, or (the same instance on a new socket) silently. */

@@ -7,13 +7,15 @@ import { RPC } from "../../shared/jsonrpc.ts";
 import type { Result } from "../../shared/result.ts";
 import type { Deposits } from "../../shared/wire/frames.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
-import type { ExchangeFailure, NewRequest } from "../../shared/wire/relay-exchanges.ts";
+import type { ExchangeFailure, NewRequest, Refusal } from "../../shared/wire/relay-exchanges.ts";
 import { refusal, rpcAnswer } from "../respond.ts";
 import { failureAnswer, offlineAnswer, type WholeAnswer } from "./offline-answers.ts";
+import type { BodyReader, BodyRefusal } from "./request-body.ts";
 import type { Tunnel } from "./tunnel.ts";
 
 export interface McpEndpoint {
   readonly tunnel: Tunnel;
+  readonly bodies: BodyReader;
   readonly deposits: Deposits;
   readonly authenticate: () => Promise<Result<Principal, Response>>;
   readonly away: () => string;
@@ -43,23 +45,36 @@ async function serveChecked(request: Request, url: URL, endpoint: McpEndpoint): 
   if (method !== "POST" && method !== "DELETE") return new Response(null, { status: 405, headers: { allow: METHODS, "cache-control": "no-store" } });
   const caller = await endpoint.authenticate();
   if (!caller.ok) return caller.error;
-  const body = method === "POST" ? await readBody(request) : new Uint8Array(0);
-  if (body === undefined) {
-    return rpcAnswer(413, {
-      id: null,
-      code: RPC.invalidRequest,
-      message: `The request body must be at most ${LIMITS.requestBytes} bytes. Send large content in several calls.`,
-    });
-  }
+  const read = await endpoint.bodies.read(request);
+  if (!read.ok) return refuseExchange(read.error);
+  const body = read.value;
   if (!endpoint.tunnel.accepts()) return toResponse(offlineAnswer(method, decode(body), endpoint.deposits.offline, endpoint.away()));
   const newRequest: NewRequest = { method, path: url.pathname + url.search, headers: forwardedHeaders(request.headers), principal: caller.value };
   const forwarded = endpoint.tunnel.forward(newRequest, body, request.signal);
-  if (forwarded.ok) return forwarded.value;
-  return rpcAnswer(
-    503,
-    { id: null, code: RPC.internalError, message: "Too many requests are open on this relay. Try again shortly; nothing was run." },
-    { "retry-after": "5" },
-  );
+  return forwarded.ok ? forwarded.value : refuseExchange(forwarded.error);
+}
+
+/** Nothing was run: the answer says so, and whether trying again makes sense. */
+function refuseExchange(refusal: Refusal | BodyRefusal): Response {
+  switch (refusal) {
+    case "too_large":
+      return rpcAnswer(413, {
+        id: null,
+        code: RPC.invalidRequest,
+        message: `The request body must be at most ${LIMITS.requestBytes} bytes. Send large content in several calls.`,
+      });
+    case "not_a_frame":
+      return rpcAnswer(431, {
+        id: null,
+        code: RPC.invalidRequest,
+        message: "The request's path and MCP headers are too large to pass on: each header at most 16 KiB. Nothing was run.",
+      });
+    case "too_many":
+    case "too_much_held": {
+      const message = "Too many requests are open on this relay. Try again shortly; nothing was run.";
+      return rpcAnswer(503, { id: null, code: RPC.internalError, message }, { "retry-after": "5" });
+    }
+  }
 }
 
 /** The whole answer for an exchange that failed before its answer began. */
@@ -97,31 +112,6 @@ function forwardedHeaders(headers: Headers): [string, string][] {
 }
 
 const FORWARDED: ReadonlySet<string> = new Set(["accept", "content-type", "last-event-id", "user-agent"]);
-
-/** The whole body, or undefined when it is larger than the limit. A declared length is not believed, only used to refuse early. */
-async function readBody(request: Request): Promise<Uint8Array | undefined> {
-  const declared = Number(request.headers.get("content-length") ?? "0");
-  if (declared > LIMITS.requestBytes) return undefined;
-  if (request.body === null) return new Uint8Array(0);
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of request.body as ReadableStream<Uint8Array>) {
-    size += piece.byteLength;
-    if (size > LIMITS.requestBytes) return undefined;
-    pieces.push(piece);
-  }
-  return pieces.length === 1 ? pieces[0] : join(pieces, size);
-}
-
-function join(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.byteLength;
-  }
-  return whole;
-}
 
 function toResponse(answer: WholeAnswer): Response {
   const headers = { "cache-control": "no-store", ...(answer.body === "" ? {} : { "content-type": "application/json" }) };

@@ -6,7 +6,9 @@ import { decodeData, encodeControl, encodeData, type DataFrame } from "../../sha
 import type { AgentFrame, HeadFrame, Hello, RelayFrame, Welcome } from "../../shared/wire/frames.ts";
 import type { ExchangeFailure, NewRequest, Refusal, RelayEffect, RelayExchanges } from "../../shared/wire/relay-exchanges.ts";
 import type { Result } from "../../shared/result.ts";
+import { packRequest, unpackAnswer } from "../../shared/wire/inline.ts";
 import { lastWordsHeader } from "../last-words.ts";
+import { UTF8 } from "../utf8.ts";
 
 export interface TunnelPorts {
   /** Puts a message on the current socket; dropped when there is none (the machine resends what matters). */
@@ -89,10 +91,19 @@ export class Tunnel {
       case "got":
         return this.#perform(this.#machine.got(frame.x, now));
       case "head":
-        return this.#perform(this.#machine.head(frame, now));
+        this.#perform(this.#machine.head(frame, now));
+        return this.#receiveInline(frame);
       case "end":
         return this.#perform(this.#machine.end(frame.x, frame.seq, frame.whole, now));
     }
+  }
+
+  /** [WP24] */
+  #receiveInline(frame: HeadFrame): void {
+    const inside = unpackAnswer(frame, UTF8);
+    if (inside === undefined) return;
+    if (inside.data !== undefined) this.#perform(this.#machine.data(frame.x, 1, inside.data, this.#ports.now()));
+    this.#perform(this.#machine.end(frame.x, inside.endSeq, true, this.#ports.now()));
   }
 
   receiveData(message: ArrayBuffer): void {
@@ -106,7 +117,9 @@ export class Tunnel {
   }
 
   #perform(effects: readonly RelayEffect[]): void {
-    for (const effect of effects) this.#performOne(effect);
+    const packed = packRequest(effects, UTF8);
+    if (packed !== undefined) this.#send(packed);
+    else for (const effect of effects) this.#performOne(effect);
     if (this.#machine.size > 0 || this.#ticker === undefined) return;
     clearInterval(this.#ticker); // A pending timer would keep the object in memory.
     this.#ticker = undefined;

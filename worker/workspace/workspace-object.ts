@@ -16,6 +16,7 @@ import { refusal } from "../respond.ts";
 import { AgentLink } from "./agent-link.ts";
 import { failedAnswer, serveMcp } from "./mcp-endpoint.ts";
 import { awaySentence } from "./offline-answers.ts";
+import { BodyReader } from "./request-body.ts";
 import { createTables, hasTables, openTables, type Tables } from "./tables.ts";
 import { Tunnel } from "./tunnel.ts";
 import { WorkspaceFacts } from "./workspace-facts.ts";
@@ -29,6 +30,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   readonly #facts: WorkspaceFacts;
   readonly #link: AgentLink;
   readonly #tunnel: Tunnel;
+  readonly #bodies = new BodyReader();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -74,7 +76,7 @@ export class WorkspaceObject extends DurableObject<Env> {
     if (url.pathname === "/agent") return this.#link.accept(request);
     const deposits = this.#facts.deposits();
     if (deposits === undefined) return refusal(503, "not_ready", NOT_READY, { "retry-after": "30" });
-    const origin = canonicalOrigin(url, deposits);
+    const origin = canonicalOrigin(request.headers.get("host") ?? url.host, deposits);
     if (origin === undefined)
       return refusal(
         421,
@@ -85,6 +87,7 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#link.dropIfStale();
     return serveMcp(request, url, {
       tunnel: this.#tunnel,
+      bodies: this.#bodies,
       deposits,
       authenticate: () => this.#authenticate(request, origin),
       away: () => this.#away(),
@@ -178,9 +181,9 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 }
 
-/** [ED2] By host: behind the edge the scheme seen here may differ, the name a client typed does not. */
-function canonicalOrigin(url: URL, deposits: Deposits): string | undefined {
-  return deposits.origins.find((origin) => new URL(origin).host === url.host);
+/** [ED2] By the Host header itself: the scheme seen here may differ behind the edge, and a URL may have been rewritten before us. */
+function canonicalOrigin(host: string, deposits: Deposits): string | undefined {
+  return deposits.origins.find((origin) => new URL(origin).host === host);
 }
 
 function randomNumber(): number {

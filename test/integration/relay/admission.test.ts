@@ -165,6 +165,17 @@ describe("who holds the workspace", () => {
     expect(await (await answer).json()).toEqual({ from: "second" });
   });
 
+  test("[WP21] a hello that was stalled on an older socket is not taken", async () => {
+    const stalled = await dial();
+    const current = await dial();
+    current.hello();
+    await current.next("welcome");
+    stalled.hello();
+    expect(await stalled.next("bye")).toMatchObject({ comeBack: true });
+    stalled.vanish();
+    expect(current.frames.map((frame) => frame.t)).not.toContain("bye");
+  });
+
   test("keeps the object able to sleep and wake with the socket open", async () => {
     const agent = await dial();
     agent.hello();

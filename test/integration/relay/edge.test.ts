@@ -121,6 +121,13 @@ describe("credentials", () => {
 });
 
 describe("sizes", () => {
+  test("[ED10] a request that fits no frame is refused alone, and the link stays", async () => {
+    const refused = await post(target.url, call(1), { headers: { "mcp-param-x": "y".repeat(16_500) } });
+    expect(refused.status).toBe(431);
+    expect(refused.headers.get("retry-after")).toBeNull();
+    expect((await post(target.url, call(1))).status).toBe(200);
+  });
+
   test("[ED7] an undeclared body is cut off at the limit and others go on", async () => {
     const piece = new Uint8Array(512 * 1024);
     let sent = 0;
