@@ -9,7 +9,7 @@ import { silentLog } from "../../../local-agent/node/log-sinks.ts";
 import { claimMark, endLeftBehind } from "../../../local-agent/tools/mark-file.ts";
 import { endMarked, findMarked, markEntry } from "../../../local-agent/tools/process-marker.ts";
 import { tempDir } from "../../support/temp-dir.ts";
-import { marksIn, privateDirOf, textOf, toolHostChild, toolHostUnderTest } from "../../support/tool-host-under-test.ts";
+import { marksIn, privateDirOf, textOf, toolCall, toolHostChild, toolHostUnderTest } from "../../support/tool-host-under-test.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 
 const ownerPath = join(dirname(fileURLToPath(import.meta.url)), "../../fixtures/tool-host-owner.ts");
@@ -93,6 +93,11 @@ test("[TL18] a call cancelled before it starts is not run", async () => {
   abort.abort();
   expect(textOf(await waiting)).toContain("nothing was run");
   await under.call("ls", {});
+  const approval = new AbortController();
+  const prepared = await under.host.prepare(toolCall("bash", { command: "touch ran" }, { signal: approval.signal }));
+  approval.abort();
+  const late = prepared.ok ? await prepared.value.execute() : prepared.error;
+  expect(textOf(late)).toBe("bash was cancelled before it started: nothing was run");
   expect(existsSync(join(under.root, "ran"))).toBe(false);
 });
 
@@ -136,6 +141,8 @@ test("[TL14] what a killed agent and a killed host left ends at the next start",
 
 test("[TL14] an agent that exits without closing leaves nothing", async () => {
   const { owner, mark, dir, stateDir } = await startOwner();
+  // A host that hangs cannot clean up after its agent.
+  for (const pid of findMarked({ mark, label: "host" })) process.kill(pid, "SIGSTOP");
   owner.send("exit");
   await once(owner, "exit");
   await waitUntil("nothing marked is left", () => findMarked({ mark }).length === 0, 3_000);
