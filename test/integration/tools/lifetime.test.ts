@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../local-agent/node/log-sinks.ts";
 import { claimMark, endLeftBehind } from "../../../local-agent/tools/mark-file.ts";
+import { removePrivateDir } from "../../../local-agent/tools/private-dir.ts";
 import { endMarked, findMarked, markEntry } from "../../../local-agent/tools/process-marker.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { marksIn, privateDirOf, textOf, toolCall, toolHostChild, toolHostUnderTest } from "../../support/tool-host-under-test.ts";
@@ -174,8 +175,9 @@ test("[TL15] damaged and foreign mark files end nothing and remove nothing", asy
 
 test("[TL14] any owner can mark a process of its own and have it ended later", async () => {
   const stateDir = tempDir("state");
+  const inner = tempDir("inner");
   const claim = claimMark(stateDir);
-  const relay = fork(ownerPath, [await toolHostChild(), tempDir("root"), tempDir("inner"), "echo begun; sleep 300"], {
+  const relay = fork(ownerPath, [await toolHostChild(), tempDir("root"), inner, "echo begun; sleep 300"], {
     env: { ...process.env, ...markEntry(claim.mark, "relay") },
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
@@ -185,6 +187,7 @@ test("[TL14] any owner can mark a process of its own and have it ended later", a
   expect(await endMarked({ mark: claim.mark })).toBeGreaterThanOrEqual(3);
   expect(findMarked({ mark: claim.mark })).toEqual([]);
   claim.release();
+  await endLeftBehind(inner, silentLog);
 });
 
 test("[TL21] a root that is missing or no directory is one sentence, and nothing is left behind", async () => {
@@ -208,10 +211,12 @@ async function startOwner(): Promise<{ owner: ChildProcess; mark: string; dir: s
   const owner = fork(ownerPath, [await toolHostChild(), tempDir("root"), stateDir, ESCAPING], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   await once(owner, "message");
   const [mark = ""] = marksIn(stateDir);
+  const dir = privateDirOf(stateDir, mark);
   onTestFinished(async () => {
     owner.kill("SIGKILL");
     await endMarked({ mark });
+    removePrivateDir(dir);
   });
   await waitUntil("the command has started its children", () => findMarked({ mark }).length >= 4);
-  return { owner, mark, dir: privateDirOf(stateDir, mark), stateDir };
+  return { owner, mark, dir, stateDir };
 }
