@@ -115,7 +115,7 @@ describe("an exchange", () => {
   });
 
   test("[WP15] the client gets the last words within a second when the object dies in the middle", async () => {
-    const { url, worker, nextBegun } = await start({ entry: new URL("../../fixtures/mortal-worker.ts", import.meta.url).pathname });
+    const { url, worker, nextBegun } = await start({ entry: new URL("../../fixtures/mortal-worker.workerd.ts", import.meta.url).pathname });
     const answer = post(url, call(1));
     const driven = await nextBegun();
     driven.write(": open\n\n");

@@ -5,7 +5,7 @@ import { PROTOCOL } from "../../../shared/wire/version.ts";
 
 const ORIGIN = "https://relay.example";
 const AGENT_KEY = "test-agent-key-0123456789abcdef0123456789";
-const relay = exports.default;
+const relay = exports["default"];
 
 afterEach(() => vi.useRealTimers());
 
@@ -15,7 +15,7 @@ async function dial(): Promise<{ socket: WebSocket; frames: { t: string; why?: s
   if (socket === null) throw new Error(`no socket: ${answer.status}`);
   const frames: { t: string; why?: string }[] = [];
   socket.accept();
-  socket.addEventListener("message", (event) => void frames.push(JSON.parse(String(event.data)) as { t: string }));
+  socket.addEventListener("message", (event: MessageEvent) => void frames.push(JSON.parse(String(event.data)) as { t: string }));
   return { socket, frames };
 }
 

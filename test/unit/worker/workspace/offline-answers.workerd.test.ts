@@ -36,7 +36,7 @@ describe("offlineAnswer", () => {
 
   test("[OF2] initializes with the version asked for, or the fallback", () => {
     const versionFor = (protocolVersion: unknown) =>
-      (ask(request("initialize", { protocolVersion })).body?.["result"] as { protocolVersion: string }).protocolVersion;
+      (ask(request("initialize", { protocolVersion })).body?.["result"] as { protocolVersion: string } | undefined)?.protocolVersion;
     expect(versionFor("2025-06-18")).toBe("2025-06-18");
     for (const unknown of ["2030-01-01", undefined, 5, "__proto__", "constructor"]) expect(versionFor(unknown)).toBe("2025-11-25");
   });
