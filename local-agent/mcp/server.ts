@@ -12,6 +12,12 @@ import { askOfflineAnswers } from "./offline-answers.ts";
 import type { ProtocolServerOptions } from "./protocol-server.ts";
 import { serveOverStdio, type StdioStreams } from "./stdio.ts";
 
+/**
+ * A closed connection is answered with a reset at the first write after it and so noticed at the second (TCP has no other
+ * sign of it that the platform reports): within 20 s, two comments and the way.
+ */
+const COMMENT_MS = 9000;
+
 export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallId"> {
   /** A comment is written after this much silence on a call's stream. */
   readonly keepAliveMs?: number;
@@ -33,7 +39,7 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
     ...options,
     tools: withInstructionsTool(options.tools, options.instructions),
     newCallId: options.newCallId ?? randomUUID,
-    keepAliveMs: options.keepAliveMs ?? LIMITS.commentMs,
+    keepAliveMs: options.keepAliveMs ?? COMMENT_MS,
     lifeMs: options.lifeMs ?? LIMITS.lifeMs,
   };
   return {
