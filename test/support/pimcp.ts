@@ -8,7 +8,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { endMarked, findMarked, markEntry, newMark } from "../../local-agent/tools/process-marker.ts";
+import { endMarked, endMarkedOnce, findMarked, markEntry, newMark } from "../../local-agent/tools/process-marker.ts";
 import { writeTree } from "./tool-host-under-test.ts";
 import { waitUntil } from "./wait-until.ts";
 
@@ -25,6 +25,15 @@ export interface Home extends AsyncDisposable {
   remove(): Promise<void>;
 }
 
+/** Homes of tests that never came to their end, such as one that ran out of time: mark → directory. */
+const removeAtExit = new Map<string, string>();
+process.once("exit", () => {
+  for (const [mark, dir] of removeAtExit) {
+    endMarkedOnce({ mark });
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
 /** Settings, state and root of one person. `files`: relative path → content, below the root. */
 export function newHome(files: Readonly<Record<string, string | Uint8Array>> = {}): Home {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "pimcp-e2e-")));
@@ -32,11 +41,13 @@ export function newHome(files: Readonly<Record<string, string | Uint8Array>> = {
   mkdirSync(root);
   writeTree(root, files);
   const mark = newMark();
+  removeAtExit.set(mark, dir);
   const inherited = Object.entries(process.env).filter(([name]) => !/^(PI_|npm_|VITEST|NODE_OPTIONS)/.test(name));
   const processes = (): number[] => findMarked({ mark });
   const remove = async (): Promise<void> => {
     await endMarked({ mark });
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    removeAtExit.delete(mark);
   };
   return {
     dir,
