@@ -171,7 +171,7 @@ describe("many calls at once", () => {
     const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => bash(agent, `sleep 0.$((RANDOM % 5)); echo ${n}`, { id: 7 })));
     expect(answers.map(said)).toEqual(Array.from({ length: 10 }, (_, n) => `${n}\n`));
     const whole = (await reply(slow)).result as unknown as CallResult;
-    expect(whole.structuredContent).toMatchObject({ output: "x".repeat(900_000), truncated: true });
+    expect(String(whole.structuredContent?.["output"]).length).toBe(900_000);
   });
 });
 
