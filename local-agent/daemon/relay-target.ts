@@ -40,11 +40,11 @@ function keyFileOf(url: string, configDir: string): string {
  * clients only accept one of them.
  */
 export function canonicalOrigins(relayUrl: string, issuer: string | null): string[] {
-  const { hostname, port, origin } = new URL(relayUrl);
+  const { protocol, hostname, port, origin } = new URL(relayUrl);
   const suffix = port === "" ? "" : `:${port}`;
   const own =
     isLoopback(hostname) || hostname === "0.0.0.0" || hostname === "[::]"
-      ? loopbackNames(hostname).map((name) => `http://${name}${suffix}`)
+      ? loopbackNames(hostname).map((name) => `${protocol}//${name}${suffix}`)
       : [origin];
   return [...new Set([...(issuer === null ? [] : [issuer]), ...own])];
 }

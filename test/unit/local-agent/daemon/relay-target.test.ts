@@ -58,6 +58,7 @@ test("[ST16] a missing or malformed key, or a damaged memory, is a sentence", ()
 test.for<[string, string | null, string[]]>([
   ["http://127.0.0.1:8777", null, ["http://127.0.0.1:8777", "http://localhost:8777"]],
   ["http://localhost:8777", null, ["http://127.0.0.1:8777", "http://localhost:8777"]],
+  ["https://localhost:8443", null, ["https://127.0.0.1:8443", "https://localhost:8443"]],
   ["http://[::1]:8777", null, ["http://[::1]:8777", "http://localhost:8777"]],
   ["http://127.0.0.1:8777", "https://m.example", ["https://m.example", "http://127.0.0.1:8777", "http://localhost:8777"]],
   ["https://r.example", null, ["https://r.example"]],
