@@ -13,13 +13,13 @@ const ARGUMENTS = [
   "--disable-sync",
 ];
 
-/** Fails with the way out when there is no browser. The caller closes it. */
-export async function launchChromium(): Promise<Browser> {
+/** Fails with the way out when there is no browser. The caller closes it. `more`: further switches. */
+export async function launchChromium(more: readonly string[] = []): Promise<Browser> {
   const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
   if (!existsSync(executablePath)) {
     throw new Error(
       `The browser tests need Chromium and found none at ${executablePath}. Install it (Debian and Ubuntu: "sudo apt-get install chromium"), or set CHROMIUM to the path of a Chromium or Chrome.`,
     );
   }
-  return chromium.launch({ executablePath, args: ARGUMENTS, timeout: 30_000 });
+  return chromium.launch({ executablePath, args: [...ARGUMENTS, ...more], timeout: 30_000 });
 }
