@@ -12,7 +12,8 @@ import { TOKEN } from "../support/deposits.ts";
 import { linkOptions } from "../support/relayed-target.ts";
 import { descriptor, scriptedTools, text } from "../support/scripted-tools.ts";
 
-const relayOrigin = process.argv[2] ?? "";
+/** The one to dial, then every one that clients use. */
+const origins = process.argv.slice(2);
 const piece = (bytes: unknown) => text("x".repeat(typeof bytes === "number" ? bytes : 0));
 const surface = createMcpSurface({
   name: "bench",
@@ -33,7 +34,7 @@ const http = await createLocalHttp({
   port: 0,
   tokenSha256s: [createHash("sha256").update(TOKEN).digest("hex")],
 });
-const link = createRelayLink(linkOptions(relayOrigin, surface.handle));
+const link = createRelayLink(linkOptions(origins[0] ?? "", surface.handle, {}, { origins }));
 await link.opened;
 process.send?.({ url: http.url });
 process.on("disconnect", () => process.exit(0));

@@ -21,6 +21,8 @@ export interface TunnelPorts {
 }
 
 interface ClientStream {
+  /** Aborts when the edge sees the client's connection reset. */
+  readonly signal: AbortSignal;
   readonly respond: (response: Response) => void;
   writer?: WritableStreamDefaultWriter<Uint8Array>;
   /** Everything was handed to the stream; more may not follow. */
@@ -68,9 +70,8 @@ export class Tunnel {
     if (!opened.ok) return opened;
     const { x, effects } = opened.value;
     const { promise, resolve } = Promise.withResolvers<Response>();
-    this.#streams.set(x, { respond: resolve, isFinishing: false });
-    signal.addEventListener("abort", () => this.#clientGone(x), { once: true });
-    this.#ticker ??= setInterval(() => this.#perform(this.#machine.tick(this.#ports.now())), TICK_MS);
+    this.#streams.set(x, { signal, respond: resolve, isFinishing: false });
+    this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
     this.#perform(effects);
     return { ok: true, value: promise };
   }
@@ -91,19 +92,24 @@ export class Tunnel {
       case "got":
         return this.#perform(this.#machine.got(frame.x, now));
       case "head":
-        this.#perform(this.#machine.head(frame, now));
-        return this.#receiveInline(frame);
+        return this.#receiveHead(frame);
       case "end":
         return this.#perform(this.#machine.end(frame.x, frame.seq, frame.whole, now));
     }
   }
 
-  /** [WP24] */
-  #receiveInline(frame: HeadFrame): void {
+  /** [WP24] A whole answer that is all there needs no stream: it is handed to the platform and settled. */
+  #receiveHead(frame: HeadFrame): void {
+    const now = this.#ports.now();
+    const head = this.#machine.head(frame, now);
     const inside = unpackAnswer(frame, UTF8);
-    if (inside === undefined) return;
-    if (inside.data !== undefined) this.#perform(this.#machine.data(frame.x, 1, inside.data, this.#ports.now()));
-    this.#perform(this.#machine.end(frame.x, inside.endSeq, true, this.#ports.now()));
+    if (inside === undefined || head[0]?.do !== "head") return this.#perform(head);
+    const data = inside.data === undefined ? [] : this.#machine.data(frame.x, 1, inside.data, now);
+    const end = this.#machine.end(frame.x, inside.endSeq, true, now);
+    if (end[0]?.do !== "finish") return this.#perform([...head, ...data, ...end]);
+    const headers = answerHeaders(frame);
+    this.#streams.get(frame.x)?.respond(new Response(isBodiless(frame.status) ? null : (inside.data ?? null), { status: frame.status, headers }));
+    this.#settle(frame.x);
   }
 
   receiveData(message: ArrayBuffer): void {
@@ -120,8 +126,13 @@ export class Tunnel {
     const packed = packRequest(effects, UTF8);
     if (packed !== undefined) this.#send(packed);
     else for (const effect of effects) this.#performOne(effect);
-    if (this.#machine.size > 0 || this.#ticker === undefined) return;
-    clearInterval(this.#ticker); // A pending timer would keep the object in memory.
+  }
+
+  /** Ends itself when nothing is open: a pending timer would keep the object in memory, and setting one per call costs. */
+  #tick(): void {
+    this.#perform(this.#machine.tick(this.#ports.now()));
+    if (this.#machine.size > 0) return;
+    clearInterval(this.#ticker ?? null);
     this.#ticker = undefined;
   }
 
@@ -160,7 +171,9 @@ export class Tunnel {
   #begin(x: number, head: HeadFrame): void {
     const stream = this.#streams.get(x);
     if (stream === undefined) return;
-    const headers = new Headers(head.headers.filter(([name]) => ANSWER_HEADERS.has(name.toLowerCase())));
+    if (stream.signal.aborted) return this.#clientGone(x);
+    stream.signal.addEventListener("abort", () => this.#clientGone(x), { once: true });
+    const headers = answerHeaders(head);
     if (isBodiless(head.status)) return stream.respond(new Response(null, { status: head.status, headers }));
     if (head.last !== null) headers.set(...lastWordsHeader(head.last));
     const { readable, writable } = new IdentityTransformStream();
@@ -210,6 +223,10 @@ export class Tunnel {
     if (!failure.afterHead) return stream.respond(this.#ports.failedAnswer(failure));
     if (stream.writer !== undefined) sayLastWords(stream.writer, stream.isFinishing ? null : failure.last);
   }
+}
+
+function answerHeaders(head: HeadFrame): Headers {
+  return new Headers(head.headers.filter(([name]) => ANSWER_HEADERS.has(name.toLowerCase())));
 }
 
 function sayLastWords(writer: WritableStreamDefaultWriter<Uint8Array>, last: string | null): void {
