@@ -1,7 +1,8 @@
 // Bundles what is shipped: the Worker, the agent, its two child processes, and the page. `--only=agent,tool-host,worker,ui` builds a
 // part; `--outdir=<directory>` puts it elsewhere.
 import { build } from "esbuild";
-import { rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,7 +11,9 @@ const wanted = process.argv
   .find((argument) => argument.startsWith("--only="))
   ?.slice("--only=".length)
   .split(",");
-const outdir = join(root, process.argv.find((argument) => argument.startsWith("--outdir="))?.slice("--outdir=".length) ?? "dist");
+const target = join(root, process.argv.find((argument) => argument.startsWith("--outdir="))?.slice("--outdir=".length) ?? "dist");
+/** A whole build is made beside the old one and then takes its place: an agent may be running from there. */
+const outdir = wanted === undefined ? `${target}-${process.pid}` : target;
 const builds = (part) => wanted === undefined || wanted.includes(part);
 
 /** CommonJS dependencies inside an ES module bundle need a `require`. */
@@ -49,7 +52,24 @@ const withoutTerminalRenderers = {
   },
 };
 
-if (wanted === undefined) await rm(outdir, { recursive: true, force: true });
+/**
+ * The SDK's Node build brings a JSON Schema compiler of 150 kB that the agent has no use for; its other runtimes get by with
+ * the interpreter of the same interface, which the SDK ships too.
+ */
+const withoutSchemaCompiler = {
+  name: "without-schema-compiler",
+  setup(bundle) {
+    bundle.onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, ({ path }) => ({ path, namespace: "mcp-shims" }));
+    bundle.onLoad({ filter: /.*/, namespace: "mcp-shims" }, () => ({
+      resolveDir: root,
+      contents: `
+        export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from "@modelcontextprotocol/server/validators/cf-worker";
+        export { default as process } from "node:process";
+      `,
+    }));
+  },
+};
+
 const jobs = [];
 if (builds("worker")) {
   jobs.push(
@@ -69,7 +89,14 @@ if (builds("worker")) {
   );
 }
 if (builds("agent")) {
-  jobs.push(build({ ...node, entryPoints: { pimcp: "local-agent/cli/main.ts" }, external: ["miniflare", "@vscode/ripgrep", "wrangler", "esbuild"] }));
+  jobs.push(
+    build({
+      ...node,
+      entryPoints: { pimcp: "local-agent/cli/main.ts" },
+      external: ["miniflare", "@vscode/ripgrep", "wrangler", "esbuild"],
+      plugins: [withoutSchemaCompiler],
+    }),
+  );
   jobs.push(build({ ...node, entryPoints: { "embedded-relay-child": "local-agent/daemon/embedded-relay-child.ts" }, external: ["miniflare"] }));
 }
 if (builds("agent") || builds("tool-host")) {
@@ -82,6 +109,22 @@ if (builds("agent") || builds("tool-host")) {
   jobs.push(build({ ...node, outExtension: { ".js": ".js" }, entryPoints: { "image-resize-worker": resizeWorker }, external }));
 }
 if (builds("ui")) {
-  jobs.push(import("vite").then(({ build: viteBuild }) => viteBuild({ configFile: join(root, "ui/vite.config.ts"), logLevel: "warn" })));
+  jobs.push(
+    import("vite").then(({ build: viteBuild }) =>
+      viteBuild({ configFile: join(root, "ui/vite.config.ts"), logLevel: "warn", build: { outDir: join(outdir, "ui"), emptyOutDir: true } }),
+    ),
+  );
 }
-await Promise.all(jobs);
+try {
+  await Promise.all(jobs);
+  if (outdir !== target) await takePlace();
+} finally {
+  if (outdir !== target) await rm(outdir, { recursive: true, force: true });
+}
+
+async function takePlace() {
+  const old = `${outdir}-old`;
+  if (existsSync(target)) await rename(target, old);
+  await rename(outdir, target);
+  await rm(old, { recursive: true, force: true });
+}
