@@ -96,6 +96,8 @@ export interface PimcpOptions {
   readonly home?: Home;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly args?: readonly string[];
+  /** Instead of `QUIET`, for a mode that does not know all of its flags. */
+  readonly quiet?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -123,7 +125,7 @@ export const QUIET = ["--port", "0", "--ui-port", "0", "--no-open", "--json"] as
 /** Resolves when the link is up. Throws with its stderr when it ends instead. A flag in `args` overrides the quiet ones. */
 export async function startPimcp(options: PimcpOptions = {}): Promise<Pimcp> {
   const home = options.home ?? newHome(options.files);
-  const run = runPimcp(home, [...QUIET, "--root", home.root, ...(options.args ?? [])], options.env);
+  const run = runPimcp(home, [...(options.quiet ?? QUIET), "--root", home.root, ...(options.args ?? [])], options.env);
   try {
     const said = await run.announced();
     return running(home, run, said, options.home === undefined);
