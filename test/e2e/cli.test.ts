@@ -53,13 +53,13 @@ describe("--http", () => {
   });
 });
 
-test("[EE24] by a link on the PATH, as npm link makes it, it is the same program", async () => {
+test("[EE24] called by a link, as npm link makes it, it is the same program", async () => {
   await using home = newHome();
   const link = join(home.dir, "pimcp");
   symlinkSync(join(import.meta.dirname, "../../bin/pimcp.mjs"), link);
-  const { status, stdout, stderr } = spawnSync("pimcp", ["--version"], {
+  const { status, stdout, stderr } = spawnSync(link, ["--version"], {
     cwd: home.root,
-    env: { ...home.env, PATH: `${home.dir}:${home.env["PATH"] ?? ""}` },
+    env: home.env,
     encoding: "utf8",
     timeout: 40_000,
   });

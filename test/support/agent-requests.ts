@@ -2,7 +2,7 @@
 import { MODERN, reply, toolCall, type Message, type RpcAnswer } from "./surface-under-test.ts";
 import { post } from "./mcp-post.ts";
 
-export type Era = "legacy" | "modern";
+type Era = "legacy" | "modern";
 
 export interface Endpoint {
   readonly url: string;

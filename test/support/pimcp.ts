@@ -3,7 +3,7 @@
  * environment, so that a test can say afterwards that nothing is left.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,7 +81,7 @@ export function commandLine(pid: number): string {
 }
 
 /** What `--json` prints, as far as tests look. */
-export interface Announcement {
+interface Announcement {
   readonly mcpUrl: string;
   readonly mcpUrls: readonly string[];
   readonly pageFile: string | null;
@@ -214,15 +214,6 @@ export function runPimcp(home: Home, args: readonly string[], env: NodeJS.Proces
       await ended;
     },
   };
-}
-
-/** Files below a home that end in `.log`, joined: what the agent wrote about itself. */
-export function agentLog(home: Home): string {
-  const state = join(home.dir, "state/pimcp");
-  return readdirSync(state)
-    .filter((name) => name.endsWith(".log"))
-    .map((name) => readFileSync(join(state, name), "utf8"))
-    .join("");
 }
 
 /** A port that is free now. For tests in which two starts must use the same one. */

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextproto
 import type { Endpoint } from "./agent-requests.ts";
 import { MODERN } from "./surface-under-test.ts";
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (report: { readonly progress: number; readonly message?: string | undefined }) => void;
   readonly timeout?: number;
