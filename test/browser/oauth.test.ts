@@ -57,9 +57,9 @@ function forgetAccess(client: OAuthClient): void {
 }
 
 describe("a client that is given the URL only", () => {
-  test("[EE20] [OA1] [OA12] [OA35] is allowed by a click, works, and renews its access by itself", async () => {
+  test.for(["v2", "v1"] as const)("[EE20] [OA1] [OA12] [OA35] SDK %s: is allowed by a click, works, and renews its access by itself", async (sdk) => {
     await using agent = await startPimcp();
-    await using client = await OAuthClient.start({ url: agent.url });
+    await using client = await OAuthClient.start({ url: agent.url, sdk });
     await signIn(client, agent);
     await works(client);
     const first = client.kept;

@@ -12,9 +12,19 @@ import {
   type OAuthTokens,
   type StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
+import { UnauthorizedError as UnauthorizedErrorV1, type OAuthClientProvider as ProviderV1 } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+interface ConnectedClient {
+  callTool(call: { readonly name: string; readonly arguments: Record<string, unknown> }): Promise<{ readonly content?: unknown }>;
+  close(): Promise<void>;
+}
 
 export interface OAuthClientOptions {
   readonly url: string;
+  /** Which SDK it is written with; the present one if not said. */
+  readonly sdk?: "v1" | "v2";
   readonly fetch?: typeof fetch;
   /** Address of the document that describes the client, for issuers that take one. */
   readonly document?: string;
@@ -32,7 +42,7 @@ export class OAuthClient implements OAuthClientProvider, AsyncDisposable {
   readonly #state = randomUUID();
   #verifier = "";
   #found: OAuthDiscoveryState | undefined;
-  #transport: StreamableHTTPClientTransport | undefined;
+  #transport: { finishAuth(params: URLSearchParams): Promise<void> } | undefined;
   #called = Promise.withResolvers<URLSearchParams>();
 
   static async start(options: OAuthClientOptions): Promise<OAuthClient> {
@@ -68,16 +78,36 @@ export class OAuthClient implements OAuthClientProvider, AsyncDisposable {
   discoveryState = (): OAuthDiscoveryState | undefined => this.#found;
 
   /** Connects if it may; else leaves the address to open in `opened` and resolves with undefined. */
-  async connect(): Promise<Client | undefined> {
+  async connect(): Promise<ConnectedClient | undefined> {
+    return this.#options.sdk === "v1" ? this.#connectV1() : this.#connectV2();
+  }
+
+  async #connectV2(): Promise<ConnectedClient | undefined> {
     const client = new Client({ name: "a test client", version: "1" }, { versionNegotiation: { mode: "auto" } });
     const { url, fetch } = this.#options;
-    this.#transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: this, ...(fetch !== undefined && { fetch }) });
+    const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider: this, ...(fetch !== undefined && { fetch }) });
+    this.#transport = transport;
     try {
-      await client.connect(this.#transport);
+      await client.connect(transport);
       return client;
     } catch (error) {
       await client.close();
       if (error instanceof UnauthorizedError) return undefined;
+      throw error;
+    }
+  }
+
+  async #connectV1(): Promise<ConnectedClient | undefined> {
+    const client = new ClientV1({ name: "a test client", version: "1" });
+    // What a provider keeps has grown since, not changed.
+    const transport = new TransportV1(new URL(this.#options.url), { authProvider: this as unknown as ProviderV1 });
+    this.#transport = { finishAuth: (params) => transport.finishAuth(params.get("code") ?? "") };
+    try {
+      await client.connect(transport);
+      return client;
+    } catch (error) {
+      await client.close();
+      if (error instanceof UnauthorizedErrorV1) return undefined;
       throw error;
     }
   }
