@@ -1,7 +1,7 @@
 /** Opening, reading and replacing files at places `confined-root.ts` has allowed. Only regular files; never through a last link. */
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
-import { access, lstat, mkdir, open, readdir, realpath, type FileHandle } from "node:fs/promises";
+import { access, lstat, mkdir, open, readdir, realpath, type FileHandle, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import { Refusal, type ConfinedRoot } from "./confined-root.ts";
@@ -58,8 +58,9 @@ export async function* readChunks(root: ConfinedRoot, requested: string): AsyncG
 
 export async function checkEditable(root: ConfinedRoot, requested: string): Promise<void> {
   const { path } = await root.locate(requested, "touch");
-  await access(path, constants.R_OK | constants.W_OK);
+  await access(path, constants.R_OK);
   await refuseUnlessRegular(path, requested);
+  await refuseReadOnly(path, requested);
 }
 
 /** Whole text file for an edit. Bytes that are not UTF-8 would come back as U+FFFD, so such a file is refused. */
@@ -78,10 +79,19 @@ export async function replaceFile(root: ConfinedRoot, requested: string, content
   const located = await root.locate(requested, "touch");
   if (located.exists) {
     await refuseUnlessRegular(located.path, requested);
-    // A rename needs no permission on the file itself; a file made read-only must stay as it is all the same.
-    await access(located.path, constants.W_OK);
+    await refuseReadOnly(located.path, requested);
   }
   await writeFileAtomic(located.path, content, { encoding: "utf8" });
+}
+
+/**
+ * A rename needs no permission on the file itself, and an administrator none at all; a file made read-only stays as it is all
+ * the same.
+ */
+async function refuseReadOnly(path: string, requested: string): Promise<void> {
+  await access(path, constants.W_OK);
+  const { mode } = await stat(path);
+  if ((mode & 0o222) === 0) throw new Refusal(`${requested} is read-only: make it writable first if it is meant to change`);
 }
 
 /** Creates a directory and its parents below the root, then makes sure that is where they are. */

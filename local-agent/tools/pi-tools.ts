@@ -186,11 +186,22 @@ function adapt(definition: unknown): PiDefinition {
 /** Pi's result as MCP has it. `details` repeats what is shown and stays here; only a shell's structured content is an object. */
 function toOutcome(name: ToolName, result: PiResult): ToolOutcome {
   const structured = name === "bash" || name === "powershell" ? result.structuredContent : undefined;
+  const content = result.content.map(toContent);
   return {
-    content: result.content.map(toContent),
-    ...(isJsonObject(structured) ? { structuredContent: structured } : {}),
+    content,
+    ...(isJsonObject(structured) ? { structuredContent: withoutFlood(structured, content) } : {}),
     isError: result.isError === true,
   };
+}
+
+/**
+ * Pi keeps up to 1 MiB of output here beside the 50 KB it shows. Some clients hand this to the model instead of the text, so it
+ * holds no more than the text does; the whole is in the spill file the text names.
+ */
+function withoutFlood(structured: JsonObject, content: readonly ToolContent[]): JsonObject {
+  const shown = content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  const { output } = structured;
+  return typeof output === "string" && output.length > shown.length ? { ...structured, output: shown, truncated: true } : structured;
 }
 
 function toContent(content: PiContent): ToolContent {

@@ -172,7 +172,9 @@ test("[TL5] images are passed on, a large one resized; details never, structured
   for (const outcome of [small, large, await call("read", { path: "a.txt" }), await call("ls", {})]) {
     expect(Object.keys(outcome).toSorted()).toEqual(["content", "isError"]);
   }
-  expect(Object.keys(await call("bash", { command: "seq 5000" })).toSorted()).toEqual(["content", "isError", "structuredContent"]);
+  const long = await call("bash", { command: "seq 5000" });
+  expect(Object.keys(long).toSorted()).toEqual(["content", "isError", "structuredContent"]);
+  expect(long.structuredContent).toMatchObject({ output: textOf(long), truncated: true, exit_code: 0 });
 });
 
 test("[TL5] an image is resized beside the host, which goes on serving", async () => {
