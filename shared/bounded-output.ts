@@ -14,7 +14,7 @@ export const BoundedOutput = v.object({
 export type BoundedOutput = v.InferOutput<typeof BoundedOutput>;
 
 /** UTF-16 units kept. The tail is larger: what a command said last is what is looked for. */
-export const OUTPUT_LIMITS = { headChars: 8_192, tailChars: 24_576 } as const;
+const OUTPUT_LIMITS = { headChars: 8_192, tailChars: 24_576 } as const;
 type OutputLimits = { readonly headChars: number; readonly tailChars: number };
 
 export const NO_OUTPUT: BoundedOutput = { head: "", tail: "", omittedChars: 0 };

@@ -10,7 +10,7 @@ export interface Env {
 }
 
 /** A shorter key could be guessed; `npm run deploy` makes one of 43 characters (256 bits). */
-export const MIN_KEY_LENGTH = 32;
+const MIN_KEY_LENGTH = 32;
 
 export const KEY_MISSING =
   `This relay has no agent key yet. Set a random one of at least ${MIN_KEY_LENGTH} characters with "npx wrangler secret put AGENT_KEY" ` +

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import lockfile from "proper-lockfile";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import { readPrivateFile, writePrivateFile } from "./config-dir.ts";
-import { identify, isStillRunning, type ProcessIdentity } from "./process-identity.ts";
+import { identify, isStillRunning, type ProcessIdentity } from "../node/process-identity.ts";
 import { StartFailure } from "./start-failure.ts";
 
 export interface AgentClaim extends ProcessIdentity {

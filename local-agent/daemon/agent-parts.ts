@@ -1,7 +1,7 @@
 /** What every mode needs: the checked root, the tool host, and the MCP surface over it. */
 import { accessSync, constants, statSync } from "node:fs";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
-import type { CallObserver } from "../mcp/call-observer.ts";
+import type { CallObserver } from "../../shared/call-events.ts";
 import { operatingPrompt } from "../mcp/instructions.ts";
 import { createMcpSurface, type McpSurface } from "../mcp/server.ts";
 import { createToolHost, type ToolHost } from "../tools/tool-host.ts";

@@ -11,7 +11,7 @@ import type { Log, Timers } from "../../shared/ports.ts";
 import { preparePrivateDirectory, readPrivateFile, writePrivateFile } from "./config-dir.ts";
 import { RelayReport, type RelayOrder } from "./embedded-relay-protocol.ts";
 import { requireFreePort } from "./free-port.ts";
-import { identify, isStillRunning, killExactly, type ProcessIdentity } from "./process-identity.ts";
+import { identify, isStillRunning, killExactly, type ProcessIdentity } from "../node/process-identity.ts";
 import { urlHost } from "./settings.ts";
 import { EXIT, StartFailure } from "./start-failure.ts";
 

@@ -9,7 +9,7 @@ import { encodeControl, encodeData, split } from "../../shared/wire/codec.ts";
 import type { AgentFrame, RequestFrame } from "../../shared/wire/frames.ts";
 import { packAnswer, unpackRequest } from "../../shared/wire/inline.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
-import { utf8 } from "../node/utf8.ts";
+import { createUtf8 } from "../../shared/wire/utf8.ts";
 import type { ExchangeAnswer, ExchangeHandler } from "../mcp/exchange.ts";
 
 export interface ExchangeRunnerPorts {
@@ -196,6 +196,7 @@ async function readOpening(reader: ReadableStreamDefaultReader<Uint8Array>): Pro
   }
 }
 
+const utf8 = createUtf8({ TextDecoder, TextEncoder });
 const NO_BYTES = new Uint8Array(0);
 const GOT_AFTER_MS = 20;
 

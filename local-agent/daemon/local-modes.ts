@@ -1,5 +1,5 @@
 /** The agent without a relay: one client over stdio, or `/mcp` on a local port with the static token. No page, no OAuth. */
-import type { CallObserver } from "../mcp/call-observer.ts";
+import type { CallObserver } from "../../shared/call-events.ts";
 import { createLocalHttp, PortBusyError } from "../mcp/local-http.ts";
 import type { StdioStreams } from "../mcp/stdio.ts";
 import { createSurface, startTools, type AgentContext } from "./agent-parts.ts";

@@ -1,28 +1,10 @@
 /** The calls the page shows: newest last, bounded in number and in memory. Knows nothing of who watches. */
 import { appendOutput, forgetOutput, NO_OUTPUT, outputChars } from "../../shared/bounded-output.ts";
+import type { CallFinished, CallStarted } from "../../shared/call-events.ts";
 import type { TimelineCall } from "../../shared/desk.ts";
-import type { JsonObject } from "../../shared/json.ts";
 import type { ToolContent, ToolOutcome } from "../../shared/tool.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { summariseArguments } from "./argument-summary.ts";
-
-export interface CallStart {
-  readonly callId: string;
-  readonly tool: string;
-  readonly args: JsonObject;
-  /** What the client calls itself. */
-  readonly client: string;
-  readonly principalId: string;
-  readonly at: number;
-}
-
-export interface CallEnd {
-  readonly callId: string;
-  /** Null when there is none, as for a cancelled call: what was streamed until then stays. */
-  readonly outcome: ToolOutcome | null;
-  readonly at: number;
-  readonly state: "ok" | "failed" | "cancelled";
-}
 
 export interface TimelineLimits {
   readonly maxCalls: number;
@@ -31,10 +13,10 @@ export interface TimelineLimits {
 }
 
 export interface CallTimeline {
-  start(call: CallStart): TimelineCall;
+  start(call: CallStarted): TimelineCall;
   /** `undefined` for a call that is unknown or over: late output of a settled call is dropped. */
   progress(callId: string, delta: string): TimelineCall | undefined;
-  finish(end: CallEnd): TimelineCall | undefined;
+  finish(end: CallFinished): TimelineCall | undefined;
   list(): TimelineCall[];
 }
 
@@ -83,7 +65,7 @@ export function createCallTimeline(limits: TimelineLimits): CallTimeline {
   };
 }
 
-function startedCall(call: CallStart): TimelineCall {
+function startedCall(call: CallStarted): TimelineCall {
   return {
     callId: call.callId,
     tool: visibleLine(call.tool, 100),
@@ -96,13 +78,12 @@ function startedCall(call: CallStart): TimelineCall {
   };
 }
 
-function finishedCall(call: TimelineCall, end: CallEnd): TimelineCall {
+function finishedCall(call: TimelineCall, end: CallFinished): TimelineCall {
   return { ...call, state: end.state, durationMs: Math.max(0, end.at - call.startedAt), output: finalOutput(call, end) };
 }
 
 /** The result replaces what was streamed: it is what the client was told, exit status included. A cancelled call has only its streamed part and a note. */
-function finalOutput(call: TimelineCall, end: CallEnd): TimelineCall["output"] {
-  if (end.outcome === null) return call.output;
+function finalOutput(call: TimelineCall, end: CallFinished): TimelineCall["output"] {
   const text = outcomeText(end.outcome);
   if (end.state !== "cancelled" || call.output === NO_OUTPUT) return appendOutput(NO_OUTPUT, text);
   return appendOutput(call.output, `\n${text}`);

@@ -3,10 +3,11 @@
  * feeds it, the page's server reads it. Everything here ends with the agent, so an open question fails closed.
  */
 import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import type { CallFinished, CallProgressed, CallStarted } from "../../shared/call-events.ts";
 import type { DeskEvent, DeskInfo, DeskSnapshot, LinkState } from "../../shared/desk.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 import { createAuthorizationTray } from "./authorization-tray.ts";
-import { createCallTimeline, type CallEnd, type CallStart } from "./call-timeline.ts";
+import { createCallTimeline } from "./call-timeline.ts";
 
 export interface DeskOptions {
   readonly info: DeskInfo;
@@ -21,9 +22,9 @@ export interface DeskOptions {
 }
 
 export interface Desk {
-  callStarted(call: CallStart): void;
-  callProgressed(progress: { readonly callId: string; readonly delta: string }): void;
-  callFinished(end: CallEnd): void;
+  callStarted(call: CallStarted): void;
+  callProgressed(progress: CallProgressed): void;
+  callFinished(end: CallFinished): void;
   /** The whole list as the relay has it now; an authorization missing from it waits no longer. */
   setAuthorizations(list: readonly PendingAuthorization[]): void;
   setLink(link: LinkState): void;

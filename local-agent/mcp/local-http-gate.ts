@@ -11,12 +11,12 @@ export interface LocalHttpGateOptions {
 
 type Headers = Readonly<Record<string, string>>;
 
-export type GateDecision =
+type GateDecision =
   | { readonly at: "admitted"; readonly tokenId: string; readonly headers: Headers }
   | { readonly at: "preflight"; readonly headers: Headers }
   | { readonly at: "refused"; readonly status: 401 | 403; readonly reason: string; readonly headers: Headers };
 
-export interface GatedRequest {
+interface GatedRequest {
   readonly method?: string | undefined;
   readonly headers: { readonly host?: string | undefined; readonly origin?: string | undefined; readonly authorization?: string | undefined };
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Clock, Log } from "../../shared/ports.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { ToolOutcome, ToolProgress, ToolSource } from "../../shared/tool.ts";
-import type { CallObserver } from "./call-observer.ts";
+import type { CallObserver } from "../../shared/call-events.ts";
 
 /** The exchange or connection that a call belongs to. */
 export interface CallScope {

@@ -2,20 +2,20 @@
  * Marks in use, one 0600 file each, so that the next start can end what a killed owner left running and remove what it
  * left on disk. A file names its owner (pid and start time): a live owner's mark is left alone.
  */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { Log } from "../../shared/ports.ts";
 import { parseJson } from "../../shared/json.ts";
+import { identify, isStillRunning } from "../node/process-identity.ts";
 import { removePrivateDir } from "./private-dir.ts";
 import { endMarked, newMark } from "./process-marker.ts";
 
 const MarkFile = v.object({
   mark: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
   pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
-  /** Start of the owner, in the platform's own form; empty where it cannot be told. */
-  startedAt: v.string(),
+  /** See `ProcessIdentity`. */
+  began: v.string(),
   privateDir: v.optional(v.string()),
 });
 type MarkFile = v.InferOutput<typeof MarkFile>;
@@ -32,7 +32,7 @@ export function claimMark(stateDir: string, privateDir?: string): MarkClaim {
   const dir = marksDir(stateDir);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, `${mark}.json`);
-  const entry: MarkFile = { mark, pid: process.pid, startedAt: processStart(process.pid), privateDir };
+  const entry: MarkFile = { mark, pid: process.pid, began: identify(process.pid)?.began ?? "", privateDir };
   // Renamed into place, so that another start never reads half a file.
   writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600, flag: "wx" });
   renameSync(`${path}.new`, path);
@@ -44,7 +44,8 @@ export async function endLeftBehind(stateDir: string, log: Log): Promise<number>
   let total = 0;
   for (const path of markPaths(stateDir)) {
     const entry = readMark(path);
-    if (entry !== undefined && isAlive(entry)) continue;
+    // In doubt an owner counts as alive: a leftover is a nuisance, ending a living agent's work is not.
+    if (entry !== undefined && isStillRunning(entry)) continue;
     if (entry !== undefined) {
       const ended = await endMarked({ mark: entry.mark });
       total += ended;
@@ -76,31 +77,5 @@ function readMark(path: string): MarkFile | undefined {
     return entry.success ? entry.output : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** In doubt an owner counts as alive: a leftover is a nuisance, ending a living agent's work is not. */
-function isAlive(owner: MarkFile): boolean {
-  try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
-  }
-  return processStart(owner.pid) === owner.startedAt;
-}
-
-/** When a process started, in a form only compared for equality. */
-function processStart(pid: number): string {
-  try {
-    if (process.platform === "linux") {
-      // Field 22 of proc_pid_stat(5), counted after the name, which may hold spaces and parentheses. A zombie has ended.
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return fields[0] === "Z" ? "" : (fields[19] ?? "");
-    }
-    if (process.platform === "win32") return "";
-    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", timeout: 2_000, stdio: ["ignore", "pipe", "ignore"] }).trim();
-  } catch {
-    return "";
   }
 }

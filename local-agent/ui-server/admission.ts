@@ -15,7 +15,7 @@ export interface RequestOrigin {
 }
 
 /** The addresses under which the page is served, and no others. */
-export function hostsOf(port: number): readonly string[] {
+function hostsOf(port: number): readonly string[] {
   const names = ["127.0.0.1", "localhost"];
   // Browsers leave the scheme's own port out of Host.
   return port === 80 ? [...names, ...names.map((name) => `${name}:80`)] : names.map((name) => `${name}:${port}`);

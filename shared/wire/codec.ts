@@ -8,7 +8,7 @@ import { err, ok, type Result } from "../result.ts";
 import { AgentFrame, RelayFrame } from "./frames.ts";
 import { LIMITS } from "./limits.ts";
 
-export const DATA_HEADER_BYTES = 8;
+const DATA_HEADER_BYTES = 8;
 
 export interface DataFrame {
   readonly x: number;

@@ -6,13 +6,7 @@ import type { AgentEffect } from "./agent-exchanges.ts";
 import type { HeadFrame, RequestFrame } from "./frames.ts";
 import { LIMITS } from "./limits.ts";
 import type { RelayEffect } from "./relay-exchanges.ts";
-
-/** The host's UTF-8: `decode` is strict and keeps a byte order mark, so that `encode` gives the same bytes back. */
-export interface Utf8 {
-  /** Undefined for bytes that are not UTF-8. */
-  decode(bytes: Uint8Array): string | undefined;
-  encode(text: string): Uint8Array;
-}
+import type { Utf8 } from "./utf8.ts";
 
 /** A request and its only data frame as one frame; undefined when they are something else or do not fit. */
 export function packRequest(effects: readonly RelayEffect[], utf8: Utf8): RequestFrame | undefined {

@@ -10,7 +10,7 @@ import { text, type ToolScript } from "../support/scripted-tools.ts";
 import { surfaceUnderTest } from "../support/surface-under-test.ts";
 import type { Endpoint } from "./bearer-shim.ts";
 
-export interface RunningTarget extends Endpoint {
+interface RunningTarget extends Endpoint {
   close(): Promise<void>;
 }
 

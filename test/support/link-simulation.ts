@@ -9,8 +9,8 @@ import { decodeAgentFrame, decodeData, decodeRelayFrame, encodeControl, encodeDa
 import type { AgentFrame, HeadFrame, Hello, RelayFrame } from "../../shared/wire/frames.ts";
 import { packAnswer, packRequest, unpackAnswer, unpackRequest } from "../../shared/wire/inline.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
+import { createUtf8 } from "../../shared/wire/utf8.ts";
 import { RelayExchanges, type ExchangeFailure, type RelayEffect } from "../../shared/wire/relay-exchanges.ts";
-import { utf8 } from "../../local-agent/node/utf8.ts";
 import { aHello } from "./wire-frames.ts";
 
 export type Side = "agent" | "relay";
@@ -90,6 +90,7 @@ interface Agent {
 }
 
 const STEP_MS = 2_000;
+const utf8 = createUtf8({ TextDecoder, TextEncoder });
 const NOISE = makeNoise(6 * 1024 * 1024);
 /** The same, but never UTF-8: it may not travel inside a frame. */
 const BINARY = NOISE.map((byte) => (byte === 10 ? 10 : byte | 0x80));

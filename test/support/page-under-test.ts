@@ -9,7 +9,7 @@ import { deskUnderTest, type DeskUnderTest } from "./desk-under-test.ts";
 
 export const SECRET = "0123456789abcdef0123456789abcdef";
 
-export interface OpenedPage extends DeskUnderTest {
+interface OpenedPage extends DeskUnderTest {
   readonly page: Page;
   readonly context: BrowserContext;
   readonly server: UiServer;
@@ -23,7 +23,7 @@ export interface PageHarness {
   open(options?: OpenOptions): Promise<OpenedPage>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly prepare?: (under: DeskUnderTest) => void;
   readonly desk?: Partial<DeskOptions>;
   readonly browser?: BrowserContextOptions;

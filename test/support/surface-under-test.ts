@@ -1,7 +1,7 @@
 /** The MCP surface over scripted tools, and requests as raw clients of both eras write them. */
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts";
-import type { CallFinished, CallStarted } from "../../local-agent/mcp/call-observer.ts";
+import type { CallFinished, CallStarted } from "../../shared/call-events.ts";
 import type { ExchangeAnswer, ExchangeContext } from "../../local-agent/mcp/exchange.ts";
 import { createMcpSurface, type McpSurface, type McpSurfaceOptions } from "../../local-agent/mcp/server.ts";
 import type { Principal } from "../../shared/principal.ts";
@@ -38,7 +38,7 @@ export function surfaceUnderTest(scripts: Readonly<Record<string, ToolScript>>, 
   return { surface, tools, begun, ended, deltas };
 }
 
-export function principal(id = "grant:1"): Principal {
+function principal(id = "grant:1"): Principal {
   return { id, kind: "grant", name: `client of ${id}`, scope: [] };
 }
 

@@ -1,7 +1,7 @@
 /** Valid frames to build tests from. */
 import type { Deposits, Hello, RequestFrame } from "../../shared/wire/frames.ts";
 
-export const someDeposits: Deposits = {
+const someDeposits: Deposits = {
   origins: ["https://relay.example"],
   allowOrigins: [],
   oauth: true,

@@ -15,13 +15,13 @@ import { isSameSource, sourceOf, visitorOf } from "./visitor.ts";
 import { setWaitingCookie, waitingCookieName } from "./waiting-cookie.ts";
 import { displayName, errorPage, waitingPage } from "./waiting-page.ts";
 
-export const PENDING_LIFE_MS = 10 * 60_000;
+const PENDING_LIFE_MS = 10 * 60_000;
 /** Per source; each one may make the relay fetch a client's document. The owner's own address is not counted. */
 const OPENED_PER_HOUR = 60;
 const HOUR_MS = 60 * 60_000;
 const MAX_URL_LENGTH = 8192;
 /** How often the page reloads itself where scripts do not run. */
-export const RELOAD_SECONDS = 5;
+const RELOAD_SECONDS = 5;
 
 export interface AuthorizeOptions {
   readonly providers: Providers;

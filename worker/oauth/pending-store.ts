@@ -3,10 +3,10 @@ import type { AuthRequest } from "@cloudflare/workers-oauth-provider";
 import { placesToFree } from "./fair-places.ts";
 
 /** `waiting` → `allowed` | `denied` | `displaced`. A row goes when its browser collects the outcome, or when it expires. */
-export type PendingState = "waiting" | "allowed" | "denied" | "displaced";
+type PendingState = "waiting" | "allowed" | "denied" | "displaced";
 
 /** What was true when the page was opened; never changed afterwards. */
-export interface PendingFacts {
+interface PendingFacts {
   readonly origin: string;
   readonly request: AuthRequest;
   /** As the client wrote it; `request.redirectUri` may name the same loopback address by another name. */

@@ -8,16 +8,16 @@ export const SCOPE = "mcp";
 /** Readable in every token, hence neutral. There is one owner per workspace. */
 export const OWNER = "owner";
 /** Long enough for clients that do not refresh inside a conversation; revocation is immediate anyway. */
-export const ACCESS_TOKEN_SECONDS = 12 * 60 * 60;
+const ACCESS_TOKEN_SECONDS = 12 * 60 * 60;
 /** Renewed by every refresh. */
-export const REFRESH_TOKEN_SECONDS = 30 * 24 * 60 * 60;
+const REFRESH_TOKEN_SECONDS = 30 * 24 * 60 * 60;
 
 /** What a token carries, encrypted under the token. */
 export interface TokenProps {
   readonly clientName: string;
 }
 
-export interface ProviderEnv {
+interface ProviderEnv {
   readonly OAUTH_KV: SqlKv;
 }
 

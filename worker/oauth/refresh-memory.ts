@@ -5,7 +5,7 @@
 import { sha256Hex } from "./digest.ts";
 
 /** Clients refresh in parallel from several processes and addresses, and retry after a lost answer. */
-export const REFRESH_GRACE_MS = 60_000;
+const REFRESH_GRACE_MS = 60_000;
 /** As long as a refresh token lives. */
 const RETIRED_LIFE_MS = 30 * 24 * 60 * 60_000;
 

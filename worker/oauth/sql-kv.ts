@@ -12,13 +12,13 @@ export interface SqlKv {
 }
 
 /** Seconds, as in Workers KV: `expiration` since the epoch, `expirationTtl` from now. */
-export interface SqlKvPut {
+interface SqlKvPut {
   readonly expiration?: number;
   readonly expirationTtl?: number;
   readonly metadata?: unknown;
 }
 
-export interface SqlKvPage {
+interface SqlKvPage {
   readonly keys: readonly { readonly name: string; readonly expiration?: number; readonly metadata?: unknown }[];
   readonly list_complete: boolean;
   readonly cursor?: string;

@@ -48,7 +48,7 @@ function timeLeft(seconds: number): string {
   return seconds > 90 ? `${Math.ceil(seconds / 60)} min` : `${Math.max(0, seconds)} s`;
 }
 
-export function escape(text: string): string {
+function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

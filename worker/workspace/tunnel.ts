@@ -7,8 +7,8 @@ import type { AgentFrame, HeadFrame, Hello, RelayFrame, Welcome } from "../../sh
 import type { ExchangeFailure, NewRequest, Refusal, RelayEffect, RelayExchanges } from "../../shared/wire/relay-exchanges.ts";
 import type { Result } from "../../shared/result.ts";
 import { packRequest, unpackAnswer } from "../../shared/wire/inline.ts";
+import { createUtf8 } from "../../shared/wire/utf8.ts";
 import { lastWordsHeader } from "../last-words.ts";
-import { UTF8 } from "../utf8.ts";
 
 export interface TunnelPorts {
   /** Puts a message on the current socket; dropped when there is none (the machine resends what matters). */
@@ -29,6 +29,7 @@ interface ClientStream {
   isFinishing: boolean;
 }
 
+const UTF8 = createUtf8({ TextDecoder, TextEncoder });
 const TICK_MS = 2000;
 /** How long a client that does not read may take to accept its last words. */
 const FAREWELL_MS = 10_000;

@@ -4,11 +4,10 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import * as v from "valibot";
-import { AuthorizationDecision } from "../../shared/authorization.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Result } from "../../shared/result.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
-import type { CallFrame, Deposits, Hello } from "../../shared/wire/frames.ts";
+import { AGENT_CALLS, type CallFrame, type Deposits, type Hello } from "../../shared/wire/frames.ts";
 import { RelayExchanges, type ExchangeFailure } from "../../shared/wire/relay-exchanges.ts";
 import type { Env } from "../env.ts";
 import { createIssuer, type Issuer } from "../oauth/issuer.ts";
@@ -155,7 +154,7 @@ export class WorkspaceObject extends DurableObject<Env> {
       case "authorization.list":
         return { pending: this.#oauth().pending() };
       case "authorization.decide": {
-        const decision = v.safeParse(AuthorizationDecision, call.params);
+        const decision = v.safeParse(AGENT_CALLS["authorization.decide"].params, call.params);
         if (!decision.success) throw new RangeError("authorization.decide expects { id, allow, code? }");
         return this.#oauth().decide(decision.output);
       }

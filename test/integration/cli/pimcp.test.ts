@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { isStillRunning, type ProcessIdentity } from "../../../local-agent/daemon/process-identity.ts";
+import { isStillRunning, type ProcessIdentity } from "../../../local-agent/node/process-identity.ts";
 import { newHome, QUIET, startProgram, type Home } from "../../support/agent-program.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { waitUntil } from "../../support/wait-until.ts";

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startEmbeddedRelay, type EmbeddedRelay, type EmbeddedRelayOptions } from "../../../local-agent/daemon/embedded-relay.ts";
-import { isStillRunning, type ProcessIdentity } from "../../../local-agent/daemon/process-identity.ts";
+import { isStillRunning, type ProcessIdentity } from "../../../local-agent/node/process-identity.ts";
 import { silentLog } from "../../../local-agent/node/log-sinks.ts";
 import { systemTimers } from "../../../local-agent/node/system-time.ts";
 import { tempDir } from "../../support/temp-dir.ts";

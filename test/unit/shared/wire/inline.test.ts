@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { utf8 } from "../../../../local-agent/node/utf8.ts";
 import type { AgentEffect } from "../../../../shared/wire/agent-exchanges.ts";
 import { packAnswer, packRequest, unpackAnswer, unpackRequest } from "../../../../shared/wire/inline.ts";
 import { LIMITS } from "../../../../shared/wire/limits.ts";
+import { createUtf8 } from "../../../../shared/wire/utf8.ts";
 import type { RelayEffect } from "../../../../shared/wire/relay-exchanges.ts";
 
+const utf8 = createUtf8({ TextDecoder, TextEncoder });
 const bytes = (text: string) => new TextEncoder().encode(text);
 const request = (body: Uint8Array): RelayEffect[] => [
   {

@@ -371,7 +371,7 @@ describe("waiting and deciding", () => {
         resource: "https://evil.example/mcp",
         state: "evil",
       });
-      const response = await bench.send(`/authorize/wait?id=${opened.id}&${swap}`, { headers: { cookie: opened.cookie } });
+      const response = await bench.send(`/authorize/wait?id=${opened.id}&${swap.toString()}`, { headers: { cookie: opened.cookie } });
       const target = new URL(((await response.json()) as { redirect: string }).redirect);
       expect([target.origin, target.searchParams.get("state")]).toEqual(["https://claude.ai", "s t&a=te"]);
       expect((await bench.exchange(clientId, target.searchParams.get("code") ?? "")).status).toBe(200);

@@ -191,7 +191,7 @@ export async function withIssuer(
   });
 }
 
-export async function challengeOf(verifier: string): Promise<string> {
+async function challengeOf(verifier: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
   return btoa(String.fromCharCode(...new Uint8Array(digest)))
     .replaceAll("+", "-")

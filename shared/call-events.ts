@@ -1,6 +1,6 @@
-/** Who is told about tool calls: the desk's timeline, the audit log, a test. */
-import type { JsonObject } from "../../shared/json.ts";
-import type { ToolOutcome } from "../../shared/tool.ts";
+/** What is told about a tool call while it runs: to the desk's timeline, an audit log, a test. */
+import type { JsonObject } from "./json.ts";
+import type { ToolOutcome } from "./tool.ts";
 
 export interface CallStarted {
   readonly callId: string;
@@ -13,6 +13,11 @@ export interface CallStarted {
   readonly at: number;
 }
 
+export interface CallProgressed {
+  readonly callId: string;
+  readonly delta: string;
+}
+
 export interface CallFinished {
   readonly callId: string;
   readonly outcome: ToolOutcome;
@@ -23,6 +28,6 @@ export interface CallFinished {
 /** Every `started` is followed by exactly one `finished`. Must not throw and must not keep `args` or `outcome` unbounded. */
 export interface CallObserver {
   started(call: CallStarted): void;
-  progressed(progress: { readonly callId: string; readonly delta: string }): void;
+  progressed(progress: CallProgressed): void;
   finished(call: CallFinished): void;
 }
