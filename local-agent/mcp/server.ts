@@ -16,7 +16,7 @@ import { serveOverStdio, type StdioStreams } from "./stdio.ts";
  * A closed connection is answered with a reset at the first write after it and so noticed at the second (TCP has no other
  * sign of it that the platform reports): within 20 s, two comments and the way.
  */
-const COMMENT_MS = 9000;
+const COMMENT_MS = 8000;
 
 export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallId"> {
   /** A comment is written after this much silence on a call's stream. */
