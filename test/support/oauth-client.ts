@@ -104,7 +104,7 @@ export class OAuthClient implements OAuthClientProvider, AsyncDisposable {
     this.#transport = { finishAuth: (params) => transport.finishAuth(params.get("code") ?? "") };
     try {
       await client.connect(transport);
-      return client;
+      return { callTool: async (call) => ({ content: (await client.callTool(call))["content"] }), close: () => client.close() };
     } catch (error) {
       await client.close();
       if (error instanceof UnauthorizedErrorV1) return undefined;
