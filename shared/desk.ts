@@ -53,7 +53,6 @@ export type DeskSnapshot = v.InferOutput<typeof DeskSnapshot>;
 export const DeskEvent = v.variant("t", [
   v.object({ t: v.literal("snapshot"), snapshot: DeskSnapshot }),
   v.object({ t: v.literal("link"), link: LinkState }),
-  v.object({ t: v.literal("info"), info: DeskInfo }),
   v.object({ t: v.literal("authorizations"), authorizations: v.array(PendingAuthorization) }),
   /** An authorization was decided on some page; every open page says so. */
   v.object({ t: v.literal("decided"), id: v.string(), outcome: DecisionOutcome.entries.outcome }),

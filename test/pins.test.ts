@@ -25,7 +25,7 @@ test("the limits of the link are these", () => {
 });
 
 test("the close codes are these", () => {
-  expect(CLOSE).toEqual({ normal: 1000, goingAway: 1001, protocolError: 1002, tooBig: 1009, refused: 4099 });
+  expect(CLOSE).toEqual({ normal: 1000, goingAway: 1001, protocolError: 1002, refused: 4099 });
 });
 
 test("the protocol's version is 1", () => {

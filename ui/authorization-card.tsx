@@ -59,7 +59,7 @@ function HandedOver({ authorization, info }: { readonly authorization: PendingAu
         <code>
           <StrangerText text={info.root} />
         </code>
-        , until you take that back.
+        , until it has not been used for 30 days.
         {runsCommands(info.tools) ? " Commands run as you." : ""}
       </p>
       <p class="muted">{destinationNote(authorization.redirectUri)}</p>

@@ -46,12 +46,17 @@ export function relayLinkSentence(link: LinkState, pageLink: PageLink, now: numb
   if (words.label === "unknown") return "not known while this page is not connected to the agent";
   switch (link.at) {
     case "open":
-      return `connected, since ${age(link.since, now)}`;
+      return `connected, opened ${age(link.since, now)}`;
     case "connecting":
       return "connecting";
     case "waiting":
-      return `not connected: ${link.reason}. ${link.retryAt > now ? `Next try in ${Math.ceil((link.retryAt - now) / 1_000)} s.` : "Trying now."}`;
+      return `not connected: ${withoutFullStop(link.reason)}. ${link.retryAt > now ? `Next try in ${Math.ceil((link.retryAt - now) / 1_000)} s.` : "Trying now."}`;
     case "retired":
-      return `ended and not coming back by itself: ${link.reason}`;
+      return `ended and not coming back by itself: ${withoutFullStop(link.reason)}`;
   }
+}
+
+/** Reasons are sentences; here they end in ours. */
+function withoutFullStop(sentence: string): string {
+  return sentence.replace(/\.$/, "");
 }

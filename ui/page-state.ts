@@ -72,8 +72,6 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return withDecided(page, event.id, event.outcome, now);
     case "link":
       return changeDesk(page, (desk) => ({ ...desk, link: event.link }));
-    case "info":
-      return changeDesk(page, (desk) => ({ ...desk, info: event.info }));
     case "call":
       return changeDesk(page, (desk) => ({ ...desk, timeline: withCall(desk.timeline, event.call) }));
     case "output":

@@ -8,6 +8,7 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
+import * as v from "valibot";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { RelayOrder, type RelayReport } from "./embedded-relay-protocol.ts";
 
@@ -26,7 +27,7 @@ process.on("disconnect", () => void end(0));
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("SIGTERM", () => void end(0));
 process.once("message", (message) => {
-  void run(RelayOrder.parse(message)).catch((error: unknown) => {
+  void run(v.parse(RelayOrder, message)).catch((error: unknown) => {
     report({ t: "failed", code: codeOf(error), message: error instanceof Error ? error.message : String(error) });
     void end(1);
   });

@@ -1,22 +1,22 @@
 /** What the agent and the embedded relay's process say to each other over Node's IPC channel. Secrets go here, never in argv or environment. */
-import * as z from "zod";
+import * as v from "valibot";
 
-export const RelayOrder = z.object({
-  t: z.literal("start"),
-  workerPath: z.string(),
+export const RelayOrder = v.object({
+  t: v.literal("start"),
+  workerPath: v.string(),
   /** The relay's SQLite. */
-  persistDir: z.string(),
-  host: z.string(),
-  port: z.number(),
-  agentKey: z.string(),
+  persistDir: v.string(),
+  host: v.string(),
+  port: v.number(),
+  agentKey: v.string(),
 });
-export type RelayOrder = z.infer<typeof RelayOrder>;
+export type RelayOrder = v.InferOutput<typeof RelayOrder>;
 
-export const RelayReport = z.discriminatedUnion("t", [
+export const RelayReport = v.variant("t", [
   /** The runtime process was started: should its parent be killed, the agent ends it. */
-  z.object({ t: z.literal("runtime"), pid: z.number() }),
-  z.object({ t: z.literal("ready"), port: z.number() }),
-  z.object({ t: z.literal("failed"), code: z.string(), message: z.string() }),
-  z.object({ t: z.literal("logged"), level: z.string(), message: z.string() }),
+  v.object({ t: v.literal("runtime"), pid: v.number() }),
+  v.object({ t: v.literal("ready"), port: v.number() }),
+  v.object({ t: v.literal("failed"), code: v.string(), message: v.string() }),
+  v.object({ t: v.literal("logged"), level: v.string(), message: v.string() }),
 ]);
-export type RelayReport = z.infer<typeof RelayReport>;
+export type RelayReport = v.InferOutput<typeof RelayReport>;

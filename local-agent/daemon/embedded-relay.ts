@@ -6,6 +6,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import * as v from "valibot";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import type { Log, Timers } from "../../shared/ports.ts";
 import { preparePrivateDirectory, readPrivateFile, writePrivateFile } from "./config-dir.ts";
@@ -177,9 +178,9 @@ function readiness(
       ),
     );
     child.on("message", (message) => {
-      const parsed = RelayReport.safeParse(message);
+      const parsed = v.safeParse(RelayReport, message);
       if (!parsed.success) return;
-      const report = parsed.data;
+      const report = parsed.output;
       if (report.t === "runtime") given.record(report.pid);
       if (report.t === "logged" && report.level !== "log")
         options.log.event("debug", "relay.logged", { level: report.level, message: report.message });

@@ -203,7 +203,6 @@ const GOT_AFTER_MS = 20;
 const STOP_TEXT: Readonly<Record<string, string>> = {
   deadline: "the relay's deadline for this request passed",
   forgotten: "the relay no longer holds this request",
-  relay: "the relay cancelled this request",
 };
 
 /** The host is never resolved; handlers see the path the client used. */

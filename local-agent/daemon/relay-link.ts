@@ -57,6 +57,7 @@ export interface RelayLink {
 }
 
 const FLUSH_MS = 1000;
+const STEADY_MS = 10_000;
 
 export function createRelayLink(options: RelayLinkOptions): RelayLink {
   const link = new Link(options);
@@ -74,6 +75,8 @@ class Link implements RelayLink {
   /** Frames count only after the welcome (WP12). */
   #isWelcomed = false;
   #attempt = 0;
+  /** Of the latest welcome; undefined before the first. */
+  #openedAt: number | undefined;
   #isClosed = false;
   #cancelRedial: () => void = () => undefined;
 
@@ -175,7 +178,7 @@ class Link implements RelayLink {
   #welcome(welcome: Welcome): void {
     if (this.#isWelcomed) return;
     this.#isWelcomed = true;
-    this.#attempt = 0;
+    this.#openedAt = this.#options.clock.now();
     this.#options.log.event("info", "link.opened", { version: welcome.version, held: welcome.held.length });
     this.#runner.perform(this.#runner.machine.welcome(welcome));
     this.#state({ at: "open", since: this.#options.clock.now() });
@@ -210,12 +213,14 @@ class Link implements RelayLink {
   #ended(end: SocketEnd, socket: RelaySocket): void {
     if (socket !== this.#socket) return;
     this.#socket = undefined;
+    // A link that falls right after its welcome is not dialled again at full speed for ever.
+    if (this.#isWelcomed && this.#options.clock.now() - (this.#openedAt ?? 0) >= STEADY_MS) this.#attempt = 0;
     this.#isWelcomed = false;
     this.#runner.machine.linkLost();
     for (const [id, resolve] of this.#calls) resolve({ t: "reply", id, ok: false, message: "the connection to the relay was lost" });
     if (this.#isClosed) return;
     this.#options.log.event("warn", "link.lost", { reason: end.reason, kind: end.kind });
-    if (end.kind === "refused") this.#retire(end);
+    if (end.kind === "refused" || (end.kind === "foreign" && this.#openedAt === undefined)) this.#retire(end);
     else this.#redial(end);
   }
 

@@ -36,8 +36,10 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const [tools, relay] = await Promise.all([startTools(context), openRelay(context, target, placeDir)]);
 
   const origins = canonicalOrigins(relay.url, mode.issuer);
+  // With an https issuer something in front of it makes it reachable from elsewhere.
+  const isLocal = target.kind === "embedded" && mode.issuer?.startsWith("https:") !== true;
   const token = readStaticToken(configDir, settings.token);
-  const info = describe(context, { tools, origins, target, oauth: mode.oauth });
+  const info = describe(context, { tools, origins, isLocal, oauth: mode.oauth });
   const parts = connectDesk(context, tools, info);
   const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
   const link = openLink(context, {
@@ -45,11 +47,11 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     relay,
     parts,
     configDir,
-    deposits: depositor({ ...context, mode, origins, token, tools, surface: parts.surface }),
+    deposits: depositor({ ...context, mode, origins, token, surface: parts.surface }),
   });
   parts.attach(link);
   await firstWelcome(context, link, relay.url);
-  return { info, token, page, local: target.kind === "embedded" && mode.issuer?.startsWith("https:") !== true };
+  return { info, token, page, local: isLocal };
 }
 
 interface ReachableRelay {
@@ -176,25 +178,23 @@ interface DepositParts {
   readonly mode: RelayMode;
   readonly origins: readonly string[];
   readonly token: StaticToken;
-  readonly tools: ToolHost;
   readonly surface: McpSurface;
 }
 
-function depositor({ settings, mode, origins, token, tools, surface }: DepositParts): () => Promise<Deposits> {
+function depositor({ settings, mode, origins, token, surface }: DepositParts): () => Promise<Deposits> {
   let offline: Promise<Deposits["offline"]> | undefined;
   return async () => ({
     origins: [...origins],
     allowOrigins: [...settings.allowOrigins],
     oauth: mode.oauth,
     staticTokens: [{ id: token.sha256.slice(0, 16), name: "static token", sha256: token.sha256, scope: ["mcp"] }],
-    root: tools.root,
     offline: await (offline ??= surface.offlineAnswers()),
   });
 }
 
 function describe(
   context: AgentContext,
-  of: { readonly tools: ToolHost; readonly origins: readonly string[]; readonly target: RelayTarget; readonly oauth: boolean },
+  of: { readonly tools: ToolHost; readonly origins: readonly string[]; readonly isLocal: boolean; readonly oauth: boolean },
 ): DeskInfo {
   return {
     version: context.installation.version,
@@ -203,7 +203,7 @@ function describe(
     deny: [...context.settings.deny],
     mcpUrls: of.origins.map((origin) => `${origin}/mcp`),
     relay: of.origins[0] ?? "",
-    relayIsLocal: of.target.kind === "embedded",
+    relayIsLocal: of.isLocal,
     oauth: of.oauth,
     tokenSet: true,
     confinement: of.tools.confinement(),

@@ -1,14 +1,19 @@
 /** One WebSocket to the relay, from dialling to its end: handshake answers as reasons, heartbeat, and frames in and out. */
+import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
+import { isJsonObject, parseJson } from "../../shared/json.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
-import { CLOSE } from "../../shared/wire/close-codes.ts";
+import { CLOSE, isRetriable } from "../../shared/wire/close-codes.ts";
 import { decodeData, decodeRelayFrame, type DataFrame } from "../../shared/wire/codec.ts";
 import type { RelayFrame } from "../../shared/wire/frames.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
 import { pingEveryMs, pongWithinMs } from "./link-timing.ts";
 
-/** Why a socket ended. `refused`: dialling again cannot help. */
-export type SocketEnd = { readonly kind: "lost" | "refused"; readonly reason: string; readonly message: string };
+/**
+ * Why a socket ended. `refused`: dialling again cannot help. `foreign`: something that is no relay said no; at the first dial the
+ * address is wrong, later something stands in between for a while.
+ */
+export type SocketEnd = { readonly kind: "lost" | "refused" | "foreign"; readonly reason: string; readonly message: string };
 
 export interface RelaySocketEvents {
   readonly opened: () => void;
@@ -58,13 +63,10 @@ export class RelaySocket {
     this.#socket.binaryType = "nodebuffer";
     this.#socket.on("open", () => this.#opened());
     this.#socket.on("message", (message: Buffer, isBinary: boolean) => this.#message(message, isBinary));
-    this.#socket.on("unexpected-response", (_request, response) => {
-      response.resume();
-      this.end(handshakeRefusal(response.statusCode ?? 0, options.agentUrl));
-    });
+    this.#socket.on("unexpected-response", (_request, response) => void this.#refusedUpgrade(response));
     this.#socket.on("error", (error) => this.end(lost("network", sentenceOf(error))));
     this.#socket.on("close", (code) =>
-      this.end(code === CLOSE.refused ? refused("refused", "The relay refused this agent.") : lost("closed", `The connection was closed (${code}).`)),
+      this.end(isRetriable(code) ? lost("closed", `The connection was closed (${code}).`) : refused("refused", "The relay refused this agent.")),
     );
     this.#cancelCheck = options.timers.after(CHECK_MS, () => this.#check());
   }
@@ -92,6 +94,13 @@ export class RelaySocket {
       await Promise.race([closed, new Promise<void>((resolve) => this.#options.timers.after(flushMs, resolve))]);
     }
     this.end(lost("leaving", "The agent is stopping."));
+  }
+
+  /** Only our own relay's words end the agent: a proxy, portal or edge in between may answer anything for a while. */
+  async #refusedUpgrade(response: IncomingMessage): Promise<void> {
+    const status = response.statusCode ?? 0;
+    const body = await readSome(response).catch(() => "");
+    this.end(handshakeRefusal(status, body, this.#options.agentUrl));
   }
 
   #opened(): void {
@@ -140,36 +149,49 @@ export function refused(reason: string, message: string): SocketEnd {
   return { kind: "refused", reason, message };
 }
 
-/** Answers to the upgrade that are not 101. What a redeploy or a changed key can mend by itself is retried. */
-function handshakeRefusal(status: number, url: URL): SocketEnd {
-  switch (status) {
-    case 401:
-      return refused(
-        "wrong_key",
-        `The relay at ${url.host} does not know this agent key. Pass the key it was deployed with (--key-file), or run "npm run deploy" to set a new one.`,
-      );
-    case 404:
-    case 426:
-      return refused("no_relay", `There is no pi-relay at ${url.host} (its /agent answered ${status}). Check the --relay URL.`);
-    case 503:
-      return refused(
-        "no_agent_key",
-        `The relay at ${url.host} has no agent key yet. Run "npm run deploy", or set one with "npx wrangler secret put AGENT_KEY".`,
-      );
-    default:
-      return lost(`http_${status}`, `The relay at ${url.host} answered ${status}.`);
+/** Answers to the upgrade that are not 101, by the `error` our Worker names; any other answer is not its, and is tried again. */
+function handshakeRefusal(status: number, body: string, { host }: URL): SocketEnd {
+  const answer = parseJson(body);
+  const error = isJsonObject(answer) ? answer["error"] : undefined;
+  if (error === "wrong_agent_key") {
+    const message = `The relay at ${host} does not know this agent key. Pass the key it was deployed with (--key-file), or run "npm run deploy" to set a new one.`;
+    return refused("wrong_key", message);
   }
+  if (error === "no_agent_key") {
+    const message = `The relay at ${host} has no agent key yet. Run "npm run deploy", or set one with "npx wrangler secret put AGENT_KEY".`;
+    return refused("no_agent_key", message);
+  }
+  const message = `${host} answered ${status} instead of opening the link. Check that --relay names a pi-relay.`;
+  return { kind: status >= 400 && status < 500 ? "foreign" : "lost", reason: "no_relay", message };
 }
 
+async function readSome(response: IncomingMessage): Promise<string> {
+  let text = "";
+  response.setTimeout(REFUSAL_READ_MS, () => response.destroy());
+  for await (const piece of response.setEncoding("utf8")) {
+    text += String(piece);
+    if (text.length > MAX_REFUSAL_CHARS) break;
+  }
+  return text;
+}
+
+const REFUSAL_READ_MS = 3000;
+const MAX_REFUSAL_CHARS = 4096;
+
+const TRUST_IT = "Name the authority that signed it in NODE_EXTRA_CA_CERTS to trust it.";
 const NETWORK_TEXT: Readonly<Record<string, string>> = {
   ENOTFOUND: "The relay's name cannot be resolved.",
   EAI_AGAIN: "The relay's name cannot be resolved right now.",
   ECONNREFUSED: "Nothing answers at the relay's address.",
   ECONNRESET: "The connection was reset.",
   ETIMEDOUT: "The relay did not answer in time.",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "The relay's certificate is self-signed. Name its authority in NODE_EXTRA_CA_CERTS to trust it.",
-  SELF_SIGNED_CERT_IN_CHAIN: "The relay's certificate chain is not trusted. Name its authority in NODE_EXTRA_CA_CERTS to trust it.",
-  CERT_HAS_EXPIRED: "The relay's certificate has expired.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: `The relay's certificate is self-signed. ${TRUST_IT}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `The relay's certificate chain is not trusted. ${TRUST_IT}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `The relay's certificate is not signed by an authority this machine trusts. ${TRUST_IT}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `The relay's certificate is not signed by an authority this machine trusts. ${TRUST_IT}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: "The relay's certificate is for another name. Check the --relay URL, or whether something stands in between.",
+  CERT_HAS_EXPIRED: "The relay's certificate has expired, or this machine's clock is wrong.",
+  CERT_NOT_YET_VALID: "The relay's certificate is not valid yet: this machine's clock may be wrong.",
 };
 
 function sentenceOf(error: Error & { code?: string }): string {

@@ -28,7 +28,6 @@ export interface Desk {
   /** The whole list as the relay has it now; an authorization missing from it waits no longer. */
   setAuthorizations(list: readonly PendingAuthorization[]): void;
   setLink(link: LinkState): void;
-  setInfo(info: DeskInfo): void;
   snapshot(): DeskSnapshot;
   /** Events after this moment, in order, called synchronously; a listener must not throw. Returns the unsubscriber. */
   subscribe(listener: (event: DeskEvent) => void): () => void;
@@ -63,10 +62,6 @@ export function createDesk(options: DeskOptions): Desk {
     setLink(next) {
       link = next;
       publish({ t: "link", link });
-    },
-    setInfo(next) {
-      info = next;
-      publish({ t: "info", info });
     },
     snapshot: () => ({ info, link, authorizations: tray.list(), timeline: timeline.list() }),
     subscribe(listener) {

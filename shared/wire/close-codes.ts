@@ -6,7 +6,6 @@ export const CLOSE = {
   normal: 1000,
   goingAway: 1001,
   protocolError: 1002,
-  tooBig: 1009,
   refused: 4099,
 } as const;
 

@@ -17,7 +17,7 @@ export interface DataFrame {
   readonly bytes: Uint8Array;
 }
 
-/** `unknown_type` is to be ignored and counted (WP5); every other reason is a protocol error that ends the socket. */
+/** `unknown_type` is to be ignored (WP5); every other reason is a protocol error that ends the socket. */
 export type FrameError = { readonly reason: "unknown_type" | "not_json" | "invalid" | "too_big" | "too_short"; readonly detail: string };
 
 export function encodeControl(frame: AgentFrame | RelayFrame): string {

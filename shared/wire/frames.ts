@@ -1,7 +1,7 @@
 /**
  * The link's frames: the only declaration of them. Control frames are text (JSON, these schemas); data frames are
  * binary (`codec.ts`). Numbered rules: docs/spec/wire.md. Within a version unknown members are dropped and unknown
- * frame types are ignored and counted (WP5).
+ * frame types are ignored (WP5).
  */
 import * as v from "valibot";
 import { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../authorization.ts";
@@ -48,8 +48,6 @@ export const Deposits = v.object({
     ),
     v.maxLength(256),
   ),
-  /** Root directory as shown on the card: "read, write and run commands in …". */
-  root: v.pipe(v.string(), v.maxLength(4096)),
   offline: OfflineAnswers,
 });
 export type Deposits = v.InferOutput<typeof Deposits>;
@@ -89,7 +87,7 @@ export const HeadFrame = v.object({
 const End = v.object({ t: v.literal("end"), x: exchange, seq: sequence, whole: v.boolean() });
 const Bye = v.object({
   t: v.literal("bye"),
-  why: v.picklist(["leaving", "replaced", "other_host", "retired", "version", "bad_frame", "restarting"]),
+  why: v.picklist(["leaving", "replaced", "other_host", "retired", "version", "bad_frame"]),
   message: sentence,
   /** Whether dialling again makes sense. */
   comeBack: v.boolean(),
@@ -125,7 +123,7 @@ export type RequestFrame = v.InferOutput<typeof RequestFrame>;
 
 /** Everything below `next` was consumed by the client's connection. After `end` it also settles the exchange. */
 const Ack = v.object({ t: v.literal("ack"), x: exchange, next: sequence });
-export const CancelWhy = v.picklist(["client_gone", "deadline", "relay"]);
+export const CancelWhy = v.picklist(["client_gone", "deadline"]);
 export type CancelWhy = v.InferOutput<typeof CancelWhy>;
 const Cancel = v.object({ t: v.literal("cancel"), x: exchange, why: CancelWhy });
 

@@ -72,7 +72,7 @@ interface Exchange {
   endsEvent: boolean;
 }
 
-type LinkView = { readonly at: "none" } | { readonly at: "lost"; readonly since: number } | { readonly at: "up"; readonly instance: string };
+export type LinkView = { readonly at: "none" } | { readonly at: "lost"; readonly since: number } | { readonly at: "up"; readonly instance: string };
 
 /** Acknowledge at the latest after so much; a small answer is acknowledged once, when it settles. */
 const ACK_BYTES = LIMITS.windowBytes / 8;
@@ -90,12 +90,12 @@ export class RelayExchanges {
   /**
    * @param epoch names this life of the object; an agent's list of begun exchanges counts only within it
    * @param lastX random, so that the numbers of two lives do not meet
-   * @param instance the agent whose socket outlived hibernation, if any
+   * @param link the agent whose socket outlived hibernation; or since when it is lost, because the object died under it
    */
-  constructor(epoch: string, lastX: number, instance?: string) {
+  constructor(epoch: string, lastX: number, link: LinkView = { at: "none" }) {
     this.epoch = epoch;
     this.#lastX = lastX;
-    if (instance !== undefined) this.#link = { at: "up", instance };
+    this.#link = link;
   }
 
   get size(): number {

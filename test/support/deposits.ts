@@ -17,7 +17,7 @@ export function depositsFor(origins: string[], changes: Partial<Deposits> = {}):
     allowOrigins: [],
     oauth: true,
     staticTokens: [{ id: "test", name: "test token", sha256: TOKEN_SHA256, scope: ["mcp"] }],
-    root: "/work",
+
     offline: OFFLINE,
     ...changes,
   };

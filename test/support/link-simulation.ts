@@ -282,7 +282,7 @@ export class LinkSimulation {
 
   #newRelay(instance?: string): RelayExchanges {
     this.#lives += 1;
-    return new RelayExchanges(`epoch-${this.#lives}`, scatter(this.#lives), instance);
+    return new RelayExchanges(`epoch-${this.#lives}`, scatter(this.#lives), instance === undefined ? undefined : { at: "up", instance });
   }
 
   #runRelay(effects: readonly RelayEffect[]): void {
@@ -456,7 +456,7 @@ export class LinkSimulation {
     const { epoch } = this.#relay;
     this.#lives += 1;
     const instance = this.#current === null ? undefined : this.#instanceOf.get(this.#current);
-    this.#relay = new RelayExchanges(epoch, scatter(this.#lives), instance);
+    this.#relay = new RelayExchanges(epoch, scatter(this.#lives), instance === undefined ? undefined : { at: "up", instance });
   }
 
   // The agent's driver.

@@ -6,7 +6,7 @@ const someDeposits: Deposits = {
   allowOrigins: [],
   oauth: true,
   staticTokens: [],
-  root: "/work",
+
   offline: {
     legacy: { initialize: {}, fallbackVersion: "2025-11-25", results: {}, toolCall: {} },
     modern: { results: {}, toolCall: {} },

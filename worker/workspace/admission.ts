@@ -11,10 +11,14 @@ export interface Holder {
 }
 
 export type Admission =
-  | { readonly admit: true; readonly version: number; readonly retires: string | undefined }
+  | { readonly admit: true; readonly version: number; readonly retires: { readonly instance: string; readonly bye: ByeFrame } | undefined }
   | { readonly admit: false; readonly bye: ByeFrame };
 
-export function admit(hello: Pick<Hello, "versions" | "instance" | "host" | "takeOver">, holder: Holder | undefined, isRetired: boolean): Admission {
+export function admit(
+  hello: Pick<Hello, "versions" | "instance" | "host" | "hostName" | "takeOver">,
+  holder: Holder | undefined,
+  isRetired: boolean,
+): Admission {
   const version = negotiate(hello.versions);
   if (!version.ok) return refuse("version", VERSION_TEXT[version.reason]);
   if (isRetired) return refuse("retired", "A newer start of this agent has taken its place.");
@@ -22,10 +26,17 @@ export function admit(hello: Pick<Hello, "versions" | "instance" | "host" | "tak
   if (holder.host !== hello.host && holder.isAlive && !hello.takeOver) {
     return refuse("other_host", `The machine "${holder.hostName}" holds this workspace. Stop the agent there, or start this one with --take-over.`);
   }
-  return { admit: true, version: version.version, retires: holder.instance };
+  return { admit: true, version: version.version, retires: { instance: holder.instance, bye: replacedBy(hello, holder) } };
 }
 
-export const REPLACED: ByeFrame = { t: "bye", why: "replaced", message: "Another start of the agent has taken this place.", comeBack: false };
+/** What the one that gives way is told. */
+function replacedBy(hello: Pick<Hello, "host" | "hostName">, holder: Holder): ByeFrame {
+  const message =
+    hello.host === holder.host
+      ? "A newer start of the agent on this machine has taken its place."
+      : `The machine "${hello.hostName}" has taken this workspace over. Start the agent here with --take-over to take it back.`;
+  return { t: "bye", why: "replaced", message, comeBack: false };
+}
 
 const VERSION_TEXT = {
   agent_too_old: "This relay speaks a newer version of the link: update pi-relay on this machine.",

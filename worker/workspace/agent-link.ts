@@ -6,7 +6,7 @@ import { CLOSE, echoableCode } from "../../shared/wire/close-codes.ts";
 import { decodeAgentFrame, encodeControl } from "../../shared/wire/codec.ts";
 import type { AgentFrame, ByeFrame, CallFrame, Hello, RelayFrame } from "../../shared/wire/frames.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
-import { admit, REPLACED, type Holder } from "./admission.ts";
+import { admit, type Holder } from "./admission.ts";
 
 /** What the link tells and asks of the object. */
 export interface AgentLinkEvents {
@@ -50,10 +50,10 @@ export class AgentLink {
     this.#current = ctx.getWebSockets(TAG).find((socket) => isOpen(socket) && attachmentOf(socket).phase === "current");
   }
 
-  /** The epoch and instance of the socket that outlived hibernation, if any. */
-  get survivor(): { epoch: string; instance: string } | undefined {
+  /** What the socket that outlived hibernation belongs to, if there is one. */
+  get survivor(): { readonly epoch: string; readonly link: { readonly at: "up"; readonly instance: string } } | undefined {
     const { epoch, instance } = this.#current === undefined ? {} : attachmentOf(this.#current);
-    return epoch === undefined || instance === undefined ? undefined : { epoch, instance };
+    return epoch === undefined || instance === undefined ? undefined : { epoch, link: { at: "up", instance } };
   }
 
   isConnected(): boolean {
@@ -149,12 +149,11 @@ export class AgentLink {
   }
 
   /** The old socket ends: with its instance, or (the same instance on a new socket) silently. */
-  #replace(retires: string | undefined): void {
+  #replace(retires: { readonly instance: string; readonly bye: ByeFrame } | undefined): void {
     const old = this.#current;
     this.#current = undefined;
-    if (retires !== undefined) this.#events.retire(retires);
-    if (old === undefined) return;
-    this.#close(old, retires === undefined ? undefined : REPLACED, retires === undefined ? CLOSE.normal : CLOSE.refused);
+    if (retires !== undefined) this.#events.retire(retires.instance);
+    if (old !== undefined) this.#close(old, retires?.bye, retires === undefined ? CLOSE.normal : CLOSE.refused);
   }
 
   #dispatch(socket: WebSocket, frame: AgentFrame): void {

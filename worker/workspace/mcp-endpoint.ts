@@ -63,6 +63,8 @@ function refuseExchange(refusal: Refusal | BodyRefusal): Response {
         code: RPC.invalidRequest,
         message: `The request body must be at most ${LIMITS.requestBytes} bytes. Send large content in several calls.`,
       });
+    case "too_slow":
+      return rpcAnswer(408, { id: null, code: RPC.invalidRequest, message: "The request body did not arrive in time. Nothing was run." });
     case "not_a_frame":
       return rpcAnswer(431, {
         id: null,

@@ -8,7 +8,7 @@ import type { Principal } from "../../shared/principal.ts";
 import type { Result } from "../../shared/result.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
 import { AGENT_CALLS, type CallFrame, type Deposits, type Hello } from "../../shared/wire/frames.ts";
-import { RelayExchanges, type ExchangeFailure } from "../../shared/wire/relay-exchanges.ts";
+import { RelayExchanges, type ExchangeFailure, type LinkView } from "../../shared/wire/relay-exchanges.ts";
 import type { Env } from "../env.ts";
 import { createIssuer, type Issuer } from "../oauth/issuer.ts";
 import { refusal } from "../respond.ts";
@@ -56,13 +56,23 @@ export class WorkspaceObject extends DurableObject<Env> {
       called: (call) => this.#called(call),
     });
     const survivor = this.#link.survivor;
-    const machine = new RelayExchanges(survivor?.epoch ?? crypto.randomUUID(), randomNumber(), survivor?.instance);
+    const machine = new RelayExchanges(survivor?.epoch ?? crypto.randomUUID(), randomNumber(), survivor?.link ?? this.#lostLink());
     this.#tunnel = new Tunnel(machine, {
       now,
       send: (message) => this.#link.send(message),
       breakLink: (detail) => this.#link.breakLink(detail),
       failedAnswer: (failure) => this.#failedAnswer(failure),
     });
+  }
+
+  /**
+   * [WP14] Without a word about the agent having left, and without its socket, this object has died under the link: the agent
+   * is on its way back.
+   */
+  #lostLink(): LinkView {
+    if (this.#facts.deposits() === undefined || this.#facts.awaySince() !== undefined) return { at: "none" };
+    this.#facts.setAwaySince(now());
+    return { at: "lost", since: now() };
   }
 
   /** For the public page. */

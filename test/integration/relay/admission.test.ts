@@ -130,7 +130,9 @@ describe("who holds the workspace", () => {
     const taking = await dial();
     taking.hello({ host: "host-b", takeOver: true });
     await taking.next("welcome");
-    expect(await holder.next("bye")).toMatchObject({ why: "replaced", comeBack: false });
+    const farewell = await holder.next("bye");
+    expect(farewell).toMatchObject({ why: "replaced", comeBack: false });
+    expect(farewell.message).toContain("--take-over");
   });
 
   test("[WP19] [WP20] a newer start on the same machine replaces the older one, which stays refused", async () => {

@@ -114,6 +114,16 @@ describe("an exchange", () => {
     expect(await (await answer).text()).toBe("data: held\n\n");
   });
 
+  test("[WP14] a request that comes while a redeployed relay has no link yet waits for the agent", async () => {
+    const { url, worker, nextBegun } = await start();
+    await worker.redeploy();
+    const answer = post(url, call(1));
+    const driven = await nextBegun();
+    driven.write("data: after the deploy\n\n");
+    driven.end();
+    expect(await (await answer).text()).toBe("data: after the deploy\n\n");
+  });
+
   test("[WP15] the client gets the last words within a second when the object dies in the middle", async () => {
     const { url, worker, nextBegun } = await start({ entry: new URL("../../fixtures/mortal-worker.workerd.ts", import.meta.url).pathname });
     const answer = post(url, call(1));

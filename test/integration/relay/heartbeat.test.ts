@@ -1,3 +1,4 @@
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocketServer, type WebSocket } from "ws";
@@ -129,11 +130,55 @@ test("[WP9] a bye that says not to come back retires the link with its sentence"
 
 test("[WP9] a bye that says to come back is followed by a dial within a second, without waiting for the close", async () => {
   await link.opened;
-  sockets[0]?.send(JSON.stringify({ t: "bye", why: "restarting", message: "", comeBack: true }));
+  sockets[0]?.send(JSON.stringify({ t: "bye", why: "bad_frame", message: "", comeBack: true }));
   await until(() => states.at(-1)?.at === "waiting");
   clock.advance(1000);
   await until(() => sockets.length === 2);
   expect(states.slice(0, 4).map((state) => state.at)).toEqual(["connecting", "open", "waiting", "connecting"]);
+});
+
+/** What stands between an agent and its relay for a while: a portal, a proxy, an edge that is down. */
+async function answering(status: number, body: string): Promise<{ origin: string; close: () => Promise<void> }> {
+  const http = createServer((_request, response) => response.writeHead(status).end(body));
+  http.on("upgrade", (_request, socket) =>
+    socket.end(`HTTP/1.1 ${status} Whatever\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`),
+  );
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const { port } = http.address() as AddressInfo;
+  return { origin: `http://127.0.0.1:${port}`, close: () => new Promise((resolve) => http.close(() => resolve())) };
+}
+
+test.each([
+  [503, "hi", "waiting"],
+  [502, "<html>", "waiting"],
+  [401, '{"error":"wrong_agent_key"}', "retired"],
+  [503, '{"error":"no_agent_key"}', "retired"],
+  [404, "not here", "retired"],
+])("[ST25] a first dial answered %i %s leaves the link %s", async (status, body, at) => {
+  const peer = await answering(status, body);
+  const seen: LinkState[] = [];
+  const dialled = createRelayLink(
+    linkOptions(
+      peer.origin,
+      sseHandler(() => undefined),
+      { clock, timers: clock, onState: (state) => void seen.push(state) },
+    ),
+  );
+  await until(() => seen.some((state) => state.at === at));
+  expect(seen.map((state) => state.at)).toEqual(["connecting", at]);
+  await dialled.close();
+  await peer.close();
+});
+
+test("[ST25] an agent that was linked before outlives whatever stands in between for a while", async () => {
+  await link.opened;
+  server.removeAllListeners("connection");
+  server.options.verifyClient = (_info, answer) => answer(false, 404, "not here");
+  sockets[0]?.terminate();
+  await until(() => states.at(-1)?.at === "waiting");
+  clock.advance(1000);
+  await until(() => states.filter((state) => state.at === "waiting").length === 2);
+  expect(states.map((state) => state.at)).not.toContain("retired");
 });
 
 test("[WP22] a decision fails when the relay does not answer in time, or the link goes", async () => {

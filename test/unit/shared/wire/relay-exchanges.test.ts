@@ -80,9 +80,9 @@ describe("bounds", () => {
   });
 
   test("[WP4] numbers go on at 1 after 4294967295 and pass over those that are open", () => {
-    const relay = new RelayExchanges("epoch-1", 0xffff_fffd, "a");
+    const relay = new RelayExchanges("epoch-1", 0xffff_fffd, { at: "up", instance: "a" });
     expect([opened(relay).x, opened(relay).x, opened(relay).x]).toEqual([0xffff_fffe, 0xffff_ffff, 1]);
-    const again = new RelayExchanges("epoch-1", 0xffff_ffff, "a");
+    const again = new RelayExchanges("epoch-1", 0xffff_ffff, { at: "up", instance: "a" });
     expect(opened(again).x).toBe(1);
   });
 });
