@@ -39,9 +39,7 @@ export function openCallScope(
     began() {
       running = true;
       const forget = ports.live.add(principal.id, id, (reason) => ends.abort(reason));
-      const stopTimer = ports.timers.after(ports.lifeMs, () =>
-        ends.abort(new Error(`the call ran for ${ports.lifeMs / 60_000} minutes, which is the limit`)),
-      );
+      const stopTimer = ports.timers.after(ports.lifeMs, () => ends.abort(lifeIsOver(ports.lifeMs)));
       ends.signal.addEventListener("abort", forget, { once: true });
       return () => {
         running = false;
@@ -51,4 +49,9 @@ export function openCallScope(
       };
     },
   };
+}
+
+/** What a call is told that ran for as long as any may. */
+export function lifeIsOver(lifeMs: number): Error {
+  return new Error(`the call ran for ${lifeMs / 60_000} minutes, which is the limit`);
 }

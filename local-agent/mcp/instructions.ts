@@ -10,10 +10,6 @@ export interface OperatingPromptInput {
   readonly tools: readonly ToolDescriptor[];
   /** Sentences about what confines the tools and what does not. */
   readonly confinement?: readonly string[];
-  /** Further rules, after those of the tools. */
-  readonly guidelines?: readonly string[];
-  /** Further sections, in order: name of the tag → text. */
-  readonly sections?: Readonly<Record<string, string>>;
 }
 
 const SEARCH_TOOLS = ["grep", "find", "ls"];
@@ -31,7 +27,6 @@ export function operatingPrompt(input: OperatingPromptInput): string {
       .map((rule) => `- ${rule}`)
       .join("\n"),
     ...(input.confinement !== undefined && input.confinement.length > 0 && { confinement: input.confinement.join("\n") }),
-    ...input.sections,
     cwd: input.root.replaceAll("\\", "/"),
   };
   return [preamble(input.root), ...Object.entries(sections).map(([name, text]) => `<${name}>\n${text}\n</${name}>`)].join("\n\n");
@@ -55,7 +50,6 @@ function rules(input: OperatingPromptInput): string[] {
   const all = [
     ...shellRule(input.tools.map((tool) => tool.name)),
     ...input.tools.flatMap((tool) => tool.promptGuidelines ?? []),
-    ...(input.guidelines ?? []),
     ...CLOSING_RULES,
   ].map((rule) => rule.trim());
   return [...new Set(all)].filter((rule) => rule !== "");

@@ -78,7 +78,8 @@ async function callTool(
           writable: scope.writable,
         });
   try {
-    return toResult(await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta) }, { ...scope, signal: ends.signal }));
+    const own = { ...scope, signal: ends.signal, abort: (reason: Error) => ends.abort(reason) };
+    return toResult(await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta) }, own));
   } finally {
     reports?.close();
     ends.unlink();

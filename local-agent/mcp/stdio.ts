@@ -1,6 +1,7 @@
 /** The surface over stdio: one client, one connection, its era read off its first message (by the SDK). */
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { lifeIsOver } from "./call-scope.ts";
 import { createProtocolServer, type ProtocolServerOptions } from "./protocol-server.ts";
 import type { CallScope } from "./tool-call.ts";
 
@@ -12,14 +13,18 @@ export interface StdioStreams {
 /** Longest line that is read; the connection ends beyond it. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
-/** [MC30] [MC31] Both eras; what still runs when the input ends is aborted. */
-export function serveOverStdio(options: ProtocolServerOptions, streams: StdioStreams): { readonly closed: Promise<void>; close(): Promise<void> } {
+export interface StdioOptions extends ProtocolServerOptions {
+  readonly lifeMs: number;
+}
+
+/** [MC30] [MC31] [MC33] Both eras; what still runs when the input ends is aborted, and so is a call that outlives `lifeMs`. */
+export function serveOverStdio(options: StdioOptions, streams: StdioStreams): { readonly closed: Promise<void>; close(): Promise<void> } {
   const ended = new AbortController();
   const scope: CallScope = {
     principal: { id: "local", kind: "local", name: "stdio", scope: [] },
     signal: ended.signal,
     writable: () => !streams.output.writableNeedDrain,
-    began: () => () => {},
+    began: (abort) => options.timers.after(options.lifeMs, () => abort(lifeIsOver(options.lifeMs))),
   };
   const transport = new StdioServerTransport(streams.input, streams.output, { maxBufferSize: MAX_LINE_BYTES });
   const closed = new Promise<void>((resolve) => {

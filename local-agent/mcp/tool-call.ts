@@ -12,8 +12,13 @@ export interface CallScope {
   readonly signal: AbortSignal;
   /** False while the client does not take what was already written. */
   readonly writable: () => boolean;
-  /** A tool is about to run; the returned function says that it has settled. */
-  readonly began: () => () => void;
+  /** A tool is about to run, and `abort` ends that call alone; the returned function says that it has settled. */
+  readonly began: (abort: (reason: Error) => void) => () => void;
+}
+
+/** The scope as one call sees it: its signal is the call's own. */
+export interface OneCallScope extends CallScope {
+  readonly abort: (reason: Error) => void;
 }
 
 export interface ToolCallPorts {
@@ -29,11 +34,11 @@ export interface ToolCallPorts {
 export async function runToolCall(
   ports: ToolCallPorts,
   call: { readonly name: string; readonly args: JsonObject; readonly onProgress: (progress: ToolProgress) => void },
-  scope: CallScope,
+  scope: OneCallScope,
 ): Promise<ToolOutcome> {
   const callId = ports.newCallId();
   const startedAt = ports.clock.now();
-  const settled = scope.began();
+  const settled = scope.began(scope.abort);
   const { id: principalId, name: client } = scope.principal;
   ports.calls.started({ callId, tool: call.name, args: call.args, client, principalId, at: startedAt });
   ports.log.event("info", "call.started", { callId, tool: call.name, principal: principalId });

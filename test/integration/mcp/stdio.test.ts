@@ -13,10 +13,14 @@ interface Connection extends SurfaceUnderTest {
   readonly closed: Promise<void>;
 }
 
-function connection(era: (typeof ERAS)[number], scripts: Readonly<Record<string, ToolScript>>): Connection {
+function connection(
+  era: (typeof ERAS)[number],
+  scripts: Readonly<Record<string, ToolScript>>,
+  options: { readonly lifeMs?: number } = {},
+): Connection {
   const input = new PassThrough();
   const output = new PassThrough();
-  const under = surfaceUnderTest(scripts);
+  const under = surfaceUnderTest(scripts, options);
   const { closed } = under.surface.serveStdio({ input, output });
   const received: RpcAnswer[] = [];
   let unread = "";
@@ -96,6 +100,18 @@ describe.each(ERAS)("over stdio (%s)", (era) => {
     await waitUntil("one has ended", () => client.ended.length === 1);
     expect(client.tools.seen.map((call) => call.signal.aborted)).toEqual([true, false]);
     expect(client.received.some((message) => message.id === 1)).toBe(false);
+    client.end();
+  });
+
+  test("[MC33] a call ends at the limit, with an answer, and the connection stays", async () => {
+    const client = connection(era, { wait: untilAborted, echo: () => text("still here") }, { lifeMs: 60 });
+    await answered(client, "init");
+    client.send(toolCall(1, "wait"));
+    await answered(client, 1);
+    expect(String(client.tools.seen[0]!.signal.reason)).toContain("limit");
+    expect(client.ended[0]!.state).toBe("cancelled");
+    client.send(toolCall(2, "echo"));
+    expect((await answered(client, 2)).result).toMatchObject({ content: [{ text: "still here" }] });
     client.end();
   });
 });

@@ -17,7 +17,7 @@ test("[MC25] a Windows root is written with slashes", () => {
 });
 
 test("[MC26] tools in order, then rules in order without repetition", () => {
-  const prompt = operatingPrompt({ root: "/r", tools: [READ, BASH, descriptor("mute")], guidelines: ["last but one", ""] });
+  const prompt = operatingPrompt({ root: "/r", tools: [READ, BASH, descriptor("mute")] });
   expect(prompt).toContain("<tools>\n- read: reads a file\n- bash: runs a command\n");
   expect(prompt).not.toContain("- mute");
   const lines = /<rules>\n([\s\S]*)\n<\/rules>/.exec(prompt)![1]!.split("\n");
@@ -26,7 +26,7 @@ test("[MC26] tools in order, then rules in order without repetition", () => {
     "- read before you edit",
     "- shared rule",
     "- quote paths",
-    "- last but one",
+    "- Keep answers short",
   ]);
   expect(prompt.endsWith("<cwd>\n/r\n</cwd>")).toBe(true);
 });
