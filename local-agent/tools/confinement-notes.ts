@@ -2,9 +2,16 @@
 import type { ToolDescriptor } from "../../shared/tool.ts";
 
 const SHELLS = ["bash", "powershell"];
+const ELSEWHERE = "What a command leaves running ends when pimcp ends, unless it cleared its environment.";
+const ON_WINDOWS = "A command that is stopped ends with the processes below it; what a finished command leaves running goes on.";
 
-/** Sentences, most important first. `root`: real path. */
-export function describeConfinement(root: string, deny: readonly string[], tools: readonly ToolDescriptor[]): string[] {
+/** Sentences, most important first. `root`: real path. Only where environments can be read is a process found again that left its parent. */
+export function describeConfinement(
+  root: string,
+  deny: readonly string[],
+  tools: readonly ToolDescriptor[],
+  platform: NodeJS.Platform = process.platform,
+): string[] {
   const names = tools.map((tool) => tool.name);
   const shells = names.filter((name) => SHELLS.includes(name));
   const files = names.filter((name) => !SHELLS.includes(name));
@@ -16,7 +23,7 @@ export function describeConfinement(root: string, deny: readonly string[], tools
   }
   if (files.length > 0) notes.push(`${list(files)} are confined to ${root}: links and paths that lead out of it are refused.`);
   if (files.length > 0 && deny.length > 0) notes.push(`Inside it, ${list(files)} refuse ${deny.join(", ")}.`);
-  if (shells.length > 0) notes.push("What a command leaves running ends when pimcp ends, unless it cleared its environment.");
+  if (shells.length > 0) notes.push(platform === "win32" ? ON_WINDOWS : ELSEWHERE);
   return notes;
 }
 

@@ -31,14 +31,15 @@ test("[TL16] the host is started again at once, then less and less often", () =>
   expect([1, 2, 3, 7, 8, 50].map(backoffMs)).toEqual([100, 200, 400, 6_400, 10_000, 10_000]);
 });
 
+const tool = (name: string) => ({
+  name,
+  title: "",
+  description: "",
+  inputSchema: {},
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+});
+
 test("[TL22] says first that a shell is not confined", () => {
-  const tool = (name: string) => ({
-    name,
-    title: "",
-    description: "",
-    inputSchema: {},
-    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  });
   const notes = describeConfinement("/w", [".ssh"], [tool("read"), tool("bash")]);
   expect(notes[0]).toBe(
     "bash can read, change and send anything this account can: commands are not confined to /w, and the deny list does not apply to them.",
@@ -46,4 +47,11 @@ test("[TL22] says first that a shell is not confined", () => {
   expect(describeConfinement("/w", [], [tool("read"), tool("ls")])).toEqual([
     "read and ls are confined to /w: links and paths that lead out of it are refused.",
   ]);
+});
+
+test("[TL22] says what becomes of processes that a command leaves, which Windows lets live on", () => {
+  const lastOn = (platform: NodeJS.Platform) => describeConfinement("/w", [], [tool("bash")], platform).at(-1);
+  expect(lastOn("linux")).toBe("What a command leaves running ends when pimcp ends, unless it cleared its environment.");
+  expect(lastOn("darwin")).toBe(lastOn("linux"));
+  expect(lastOn("win32")).toBe("A command that is stopped ends with the processes below it; what a finished command leaves running goes on.");
 });
