@@ -6,37 +6,36 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureBuild, ensureDependencies, ensureWorkerTypes } from "./run/prepare.mjs";
 import { endSignal, exitCodeOfSignal, run, wasAskedToEnd } from "./run/processes.mjs";
+import { entryOf, pinnedNode } from "./run/programs.mjs";
 import { say, Stop } from "./run/say.mjs";
 import { withSetupLock } from "./run/setup-lock.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const windows = process.platform === "win32";
-const bin = (name) => join(root, "node_modules", ".bin", windows ? `${name}.cmd` : name);
-/** Named by its path: a shell or a loader that looks `node` up again could find the machine's own. */
-const node = windows ? join(root, "node_modules", "node", "bin", "node.exe") : bin("node");
+const node = pinnedNode(root, process.platform);
 const env = { ...process.env, PATH: `${join(root, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}` };
 
-const vitest = (...projects) => ({ steps: (args) => [[bin("vitest"), "run", ...projects.flatMap((name) => ["--project", name]), ...args]] });
-const typecheck = [() => ensureWorkerTypes(root, bin, env), [bin("tsc"), "-b"]];
-const lint = [
-  [bin("oxlint"), "--deny-warnings"],
-  [bin("oxfmt"), "--check"],
-];
+/** A step that runs a program of an installed package; looked up late, because it may have to be installed first. */
+const program = (name, packageName, ...args) => ({ name, packageName, args });
+const vitest = (...projects) => ({
+  steps: (args) => [program("vitest", "vitest", "run", ...projects.flatMap((name) => ["--project", name]), ...args)],
+});
+const typecheck = [() => ensureWorkerTypes(root, node, env), program("tsc", "typescript", "-b")];
+const lint = [program("oxlint", "oxlint", "--deny-warnings"), program("oxfmt", "oxfmt", "--check")];
 
-/** `steps` run one after the other until one fails; a step is a command line or a function that gives an exit code. */
+/** `steps` run one after the other until one fails; a step is what `node` runs, a program, or a function that gives an exit code. */
 const TARGETS = {
-  start: { builds: true, agent: true, steps: (args) => [[node, join(root, "dist/pimcp.mjs"), ...args]] },
-  deploy: { builds: true, agent: true, steps: (args) => [[node, join(root, "dist/pimcp.mjs"), "deploy", ...args]] },
+  start: { builds: true, agent: true, steps: (args) => [[join(root, "dist/pimcp.mjs"), ...args]] },
+  deploy: { builds: true, agent: true, steps: (args) => [[join(root, "dist/pimcp.mjs"), "deploy", ...args]] },
   test: { builds: true, tests: true, ...vitest("node", "workerd") },
   "test:e2e": { builds: true, tests: true, ...vitest("e2e") },
   "test:browser": { builds: true, tests: true, before: requireBrowser, ...vitest("browser") },
-  "test:conformance": { builds: true, tests: true, steps: (args) => [[node, "test/conformance/run.ts", ...args]] },
-  bench: { builds: true, tests: true, steps: (args) => [[node, "test/bench/run.ts", ...args]] },
+  "test:conformance": { builds: true, tests: true, steps: (args) => [["test/conformance/run.ts", ...args]] },
+  bench: { builds: true, tests: true, steps: (args) => [["test/bench/run.ts", ...args]] },
   build: { builds: "always", steps: () => [] },
   typecheck: { tests: true, steps: () => typecheck },
   lint: { tests: true, steps: () => lint },
-  check: { tests: true, steps: () => [...typecheck, ...lint, [bin("knip")]] },
-  fix: { steps: () => [[bin("oxlint"), "--fix"], [bin("oxfmt")]] },
+  check: { tests: true, steps: () => [...typecheck, ...lint, program("knip", "knip")] },
+  fix: { steps: () => [program("oxlint", "oxlint", "--fix"), program("oxfmt", "oxfmt")] },
 };
 
 async function main([name, ...args]) {
@@ -55,10 +54,14 @@ async function main([name, ...args]) {
 async function runSteps(steps, where) {
   for (const step of steps) {
     if (wasAskedToEnd()) return exitCodeOfSignal(endSignal());
-    const code = typeof step === "function" ? await step() : await run(step[0], step.slice(1), where);
+    const code = typeof step === "function" ? await step() : await run(node, commandLine(step), where);
     if (code !== 0) return code;
   }
   return wasAskedToEnd() && where.ipc !== true ? exitCodeOfSignal(endSignal()) : 0;
+}
+
+function commandLine(step) {
+  return Array.isArray(step) ? step : [entryOf(root, step.name, step.packageName), ...step.args];
 }
 
 async function prepare(target) {

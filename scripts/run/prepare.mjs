@@ -1,8 +1,9 @@
 // What has to be there before anything runs: dependencies and the build, each made again only when its inputs changed.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run, wasAskedToEnd } from "./processes.mjs";
+import { entryOf, npmCommand } from "./programs.mjs";
 import { say, Stop } from "./say.mjs";
 
 /** Installs `dir`'s dependencies when there are none or package-lock.json changed. */
@@ -14,7 +15,7 @@ export async function ensureDependencies(dir, label) {
   if (!isInstalled(dir, lock)) {
     say(`Installing ${label} (npm ci); this takes a minute the first time.`);
     const startedAt = performance.now();
-    const npm = npmCommand();
+    const npm = npmCommand({ env: process.env, node: process.execPath, platform: process.platform });
     // stdout may belong to MCP, so npm's goes to stderr as well.
     const code = await run(npm[0], [...npm.slice(1), "ci", "--no-audit", "--no-fund", "--loglevel=error"], {
       cwd: dir,
@@ -40,12 +41,6 @@ function isInstalled(dir, lock) {
       (found === undefined ? entry.optional === true || entry.devOptional === true || entry.peer === true : found.version === entry.version)
     );
   });
-}
-
-/** The npm that started this, else the one on the PATH. */
-function npmCommand() {
-  const cli = process.env.npm_execpath;
-  return cli !== undefined && /npm-cli\.c?js$/.test(cli) && existsSync(cli) ? [process.execPath, cli] : ["npm"];
 }
 
 const BUILD_INPUTS = ["shared", "worker", "local-agent", "ui", "scripts/build.mjs", "package-lock.json", "wrangler.toml"];
@@ -87,13 +82,13 @@ function fingerprint(root) {
 }
 
 /** wrangler's types of the Worker's runtime and bindings, made again when their inputs changed. */
-export async function ensureWorkerTypes(root, bin, env) {
+export async function ensureWorkerTypes(root, node, env) {
   const types = join(root, ".types", "worker-configuration.d.ts");
   const inputs = ["wrangler.toml", "package-lock.json"].map((name) => statSync(join(root, name)).mtimeMs);
   const made = statSync(types, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (made > Math.max(...inputs)) return 0;
   mkdirSync(dirname(types), { recursive: true });
-  return run(bin("wrangler"), ["types", ".types/worker-configuration.d.ts"], {
+  return run(node, [entryOf(root, "wrangler"), "types", ".types/worker-configuration.d.ts"], {
     cwd: root,
     env: { ...env, WRANGLER_SEND_METRICS: "false" },
     stdio: ["ignore", 2, 2],

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
+import { Stop } from "./say.mjs";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
 /** The agent closes within 5 s; what has not ended by then will not. */
@@ -14,12 +15,12 @@ export const exitCodeOfSignal = (signal) => 128 + (constants.signals[signal] ?? 
 export const endSignal = () => ended;
 
 /**
- * Runs a program and resolves with its exit code. Signals sent to this process are handed to it. With `ipc` it has a
+ * Runs a program, never through a shell, and resolves with its exit code. Signals sent to this process are handed to it. With `ipc` it has a
  * channel that closes when this process dies in whatever way, so it can end too.
  */
 export function run(command, args, { cwd, env, stdio = ["inherit", "inherit", "inherit"], ipc = false, withParent = false }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env, stdio: ipc ? [...stdio, "ipc"] : stdio, windowsHide: true, shell: process.platform === "win32" });
+    const child = spawn(command, args, { cwd, env, stdio: ipc ? [...stdio, "ipc"] : stdio, windowsHide: true });
     let timer;
     const forward = (signal) => {
       ended ??= signal;
@@ -35,7 +36,7 @@ export function run(command, args, { cwd, env, stdio = ["inherit", "inherit", "i
     };
     child.once("error", (error) => {
       settle();
-      reject(error);
+      reject(new Stop(`${command} could not be started (${error.code ?? error.message}): is it installed?`));
     });
     child.once("close", (code, signal) => {
       settle();

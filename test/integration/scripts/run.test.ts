@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempDir } from "../../support/temp-dir.ts";
 import { waitUntil } from "../../support/wait-until.ts";
@@ -50,11 +50,15 @@ interface Started {
 function start(
   dir: string,
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly report?: string } = {},
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv; readonly report?: string; readonly node?: string } = {},
 ): Started {
   const { npm_lifecycle_event: _event, INIT_CWD: _cwd, ...clean } = process.env;
   const env = { ...clean, REPORT: options.report ?? join(dir, "report"), ...options.env };
-  const child = spawn(process.execPath, [join(dir, "scripts/run.mjs"), ...args], { cwd: options.cwd ?? dir, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(options.node ?? process.execPath, [join(dir, "scripts/run.mjs"), ...args], {
+    cwd: options.cwd ?? dir,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
@@ -85,6 +89,37 @@ test("[ST30] arguments reach the program as they were given, and its exit code c
   expect(reportOf(dir).args).toEqual(args);
   await start(dir, ["deploy", "--dry-run", "--exit"]).exit;
   expect(reportOf(dir).args).toEqual(["deploy", "--dry-run", "--exit"]);
+});
+
+/** The machine's own Node of that major version, if it has one. */
+function machinesNode(major: number): string | undefined {
+  const dirs = (process.env["PATH"] ?? "").split(delimiter).filter((dir) => dir !== "" && !/node_modules[\\/]/.test(dir));
+  return dirs
+    .map((dir) => join(dir, "node"))
+    .find((path) => existsSync(path) && spawnSync(path, ["--version"], { encoding: "utf8", timeout: 5000 }).stdout?.startsWith(`v${major}.`));
+}
+
+test("[ST36] Node 20 sets a checkout up, and everything then runs on the pinned one", async (context) => {
+  const node = machinesNode(20);
+  if (node === undefined) return context.skip("there is no Node 20 on this machine's PATH");
+  const dir = checkout();
+  writeFileSync(
+    join(dir, "scripts/build.mjs"),
+    `${readFileSync(join(dir, "scripts/build.mjs"), "utf8")}\nwriteFileSync("built-by", process.execPath);`,
+  );
+  expect(await start(dir, ["start", "--exit"], { node }).exit).toBe(7);
+  const pinned = realpathSync(process.execPath);
+  expect([readFileSync(join(dir, "built-by"), "utf8"), reportOf(dir).node].map((path) => realpathSync(path))).toEqual([pinned, pinned]);
+});
+
+test("[ST30] arguments with spaces and what a shell would read reach a tool of a package unchanged", async () => {
+  const dir = checkout();
+  mkdirSync(join(dir, "node_modules/vitest"), { recursive: true });
+  writeFileSync(join(dir, "node_modules/vitest/package.json"), '{"type":"module","bin":{"vitest":"./entry.mjs"}}');
+  writeFileSync(join(dir, "node_modules/vitest/entry.mjs"), AGENT);
+  const args = ["-t", "a title & 'more' %PATH% $HOME", "--exit"];
+  expect(await start(dir, ["test", ...args]).exit).toBe(7);
+  expect(reportOf(dir).args).toEqual(["run", "--project", "node", "--project", "workerd", ...args]);
 });
 
 test("[ST31] builds only when a source changed", async () => {
@@ -184,4 +219,12 @@ test("[ST35] a failing build is one sentence, and nothing is started", async () 
   const run = start(dir, ["start"]);
   expect(await run.exit).toBe(1);
   expect(run.stderr()).toBe("Building.\nThe build failed (exit code 3): see its output above.\n");
+});
+
+test("[ST35] a program that cannot be started is one sentence", async () => {
+  const dir = checkout();
+  writeFileSync(join(dir, "package-lock.json"), JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }));
+  const run = start(dir, ["start"], { env: { npm_execpath: "", PATH: dir } });
+  expect(await run.exit).toBe(1);
+  expect(run.stderr()).toMatch(/\nnpm could not be started \(ENOENT\): is it installed\?\n$/);
 });
