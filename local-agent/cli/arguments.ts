@@ -1,5 +1,5 @@
 /**
- * argv and environment → one command with checked settings, or one sentence. Pure: looks at no file and opens nothing.
+ * argv and environment → one command with checked settings, or one sentence. Pure: opens nothing, and asks for what is on disk.
  * Rules: docs/spec/start.md.
  */
 import { isAbsolute, join, resolve } from "node:path";
@@ -7,6 +7,7 @@ import { err, ok, type Result } from "../../shared/result.ts";
 import { DEFAULTS, isLoopback, type Listener, type Mode, type Settings } from "../daemon/settings.ts";
 import type { FlagName } from "./flags.ts";
 import { readArgv, readEnvironment, type CommandLine, type GivenFlag, type GivenFlags } from "./given-flags.ts";
+import { keepFitting, type Situation } from "./mode-flags.ts";
 import { didYouMean } from "./nearest.ts";
 import { BadValue, readDenied, readHost, readOrigin, readPort, readRelay, readToken, readTools } from "./values.ts";
 
@@ -20,6 +21,8 @@ export interface Surroundings {
   readonly cwd: string;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether a plain start dials a relay that was deployed. Asked only when nothing else decides. */
+  readonly isRelayDeployed: () => boolean;
 }
 
 /** Subcommands of other releases, so that asking for one is told apart from a typing error. */
@@ -35,10 +38,8 @@ export function readCommand(argv: readonly string[], around: Surroundings): Resu
   if (line.value.command !== null) return readSubcommand(line.value);
   const fromEnv = readEnvironment(around.env);
   if (!fromEnv.ok) return fromEnv;
-  const given = overlay(line.value.given, fromEnv.value.given);
-  const settings = readSettings(given, around);
-  if (!settings.ok) return settings;
-  return ok({ kind: "run", settings: settings.value, notices: [...fromEnv.value.notices, ...notices(given, settings.value)] });
+  const run = readRun({ flags: line.value.given, env: fromEnv.value.given }, around);
+  return run.ok ? ok({ kind: "run", settings: run.value.settings, notices: [...fromEnv.value.notices, ...run.value.notices] }) : run;
 }
 
 function readSubcommand(line: CommandLine): Result<Command, string> {
@@ -68,89 +69,94 @@ function overlay(flags: GivenFlags, env: GivenFlags): GivenFlags {
   return all;
 }
 
-function readSettings(given: GivenFlags, around: Surroundings): Result<Settings, string> {
+interface Run {
+  readonly settings: Settings;
+  readonly notices: readonly string[];
+}
+
+interface Asked {
+  readonly flags: GivenFlags;
+  readonly env: GivenFlags;
+}
+
+function readRun(asked: Asked, around: Surroundings): Result<Run, string> {
+  const given = overlay(asked.flags, asked.env);
   try {
-    const mode = readMode(given, around);
-    return ok({
-      mode,
-      root: absolute(text(given, "root") ?? ".", around),
-      tools: given.has("tools") ? readTools(value(given, "tools")) : null,
-      deny: given.has("deny") ? readDenied(value(given, "deny")) : DEFAULTS.deny,
-      token: given.has("token") ? readToken(value(given, "token"), as(given, "token")) : null,
-      allowOrigins: (given.get("allow-origin")?.values ?? [])
-        .flatMap((list) => list.split(","))
-        .map((item) => readOrigin(item.trim(), "--allow-origin")),
-      ui: readUiListener(given),
-      openPage: !isOn(given, "no-open"),
-      json: isOn(given, "json"),
-      verbose: isOn(given, "verbose"),
-    });
+    const situation = readSituation(given, around);
+    const fitting = keepFitting(given, situation);
+    if (!fitting.ok) return fitting;
+    const settings = readSettings(fitting.value.given, situation, around);
+    return ok({ settings, notices: [...fitting.value.notices, ...notices(asked, fitting.value.given, settings, around)] });
   } catch (error) {
     if (error instanceof BadValue) return err(error.message);
     throw error;
   }
 }
 
-function readMode(given: GivenFlags, around: Surroundings): Mode {
-  const stdio = isOn(given, "stdio");
+/** [ST4] Who carries MCP, before any value is looked at. */
+function readSituation(given: GivenFlags, around: Surroundings): Situation {
   const http = isOn(given, "http");
-  const oauth = readOauth(given);
-  if (stdio && http) throw new BadValue("--stdio and --http exclude each other: choose one.");
-  if (stdio) {
-    refuseFlags(given, "--stdio", [
-      "relay",
-      "key-file",
-      "take-over",
-      "issuer",
-      "allow-origin",
-      "token",
-      "oauth",
-      "no-oauth",
-      "port",
-      "host",
-      "ui-port",
-      "ui-host",
-    ]);
-    return { kind: "stdio" };
+  if (isOn(given, "stdio")) {
+    if (http) throw new BadValue("--stdio and --http exclude each other: choose one.");
+    return { kind: "stdio", as: as(given, "stdio") };
   }
   if (http && given.has("relay")) throw new BadValue("--http and --relay exclude each other: with --http the agent serves /mcp itself.");
+  const oauth = readOauth(given);
+  if (http && oauth.is !== "on") return { kind: "http", as: as(given, "http") };
+  const noOauthAs = oauth.is === "off" ? oauth.as : null;
+  if (http) return { kind: "embedded", as: `${as(given, "http")} with ${oauth.as}`, noOauthAs };
+  if (!given.has("relay")) return { kind: around.isRelayDeployed() ? "dialled" : "embedded", as: null, noOauthAs };
+  const isLocal = value(given, "relay") === "local";
+  const said = given.get("relay")?.by === "flag" ? `--relay ${value(given, "relay")}` : as(given, "relay");
+  return { kind: isLocal ? "embedded" : "dialled", as: said, noOauthAs };
+}
+
+function readOauth(given: GivenFlags): { readonly is: "on" | "off" | "default"; readonly as: string } {
+  const no = given.has("no-oauth") ? isOn(given, "no-oauth") : given.has("oauth") && !isOn(given, "oauth");
+  if (no && isOn(given, "oauth")) throw new BadValue("--oauth and --no-oauth exclude each other: leave one out.");
+  if (no) return { is: "off", as: as(given, given.has("no-oauth") ? "no-oauth" : "oauth") };
+  return { is: isOn(given, "oauth") ? "on" : "default", as: as(given, "oauth") };
+}
+
+function readSettings(given: GivenFlags, situation: Situation, around: Surroundings): Settings {
+  return {
+    mode: readMode(given, situation, around),
+    root: absolute(text(given, "root") ?? ".", around),
+    tools: given.has("tools") ? readTools(value(given, "tools")) : null,
+    deny: given.has("deny") ? readDenied(value(given, "deny")) : DEFAULTS.deny,
+    token: given.has("token") ? readToken(value(given, "token"), as(given, "token")) : null,
+    allowOrigins: (given.get("allow-origin")?.values ?? [])
+      .flatMap((list) => list.split(","))
+      .map((item) => readOrigin(item.trim(), "--allow-origin")),
+    ui: readUiListener(given),
+    openPage: !isOn(given, "no-open"),
+    json: isOn(given, "json"),
+    verbose: isOn(given, "verbose"),
+  };
+}
+
+function readMode(given: GivenFlags, situation: Situation, around: Surroundings): Mode {
+  if (situation.kind === "stdio") return { kind: "stdio" };
   const listen = readListener(given, "host", "port", DEFAULTS.port);
-  const issuer = readIssuer(given, oauth !== "off");
-  requireIssuer(listen, issuer, oauth !== "off");
-  if (http && oauth !== "on") {
-    refuseFlags(given, "--http", ["key-file", "take-over", "ui-port", "ui-host"]);
-    return { kind: "http", listen, issuer };
-  }
+  const issuer = given.has("issuer") ? readOrigin(value(given, "issuer"), as(given, "issuer")) : null;
+  const hasOauth = situation.kind !== "http" && situation.noOauthAs === null;
+  requireIssuer(listen, issuer, hasOauth || situation.kind === "http");
+  if (situation.kind === "http") return { kind: "http", listen, issuer };
   return {
     kind: "relay",
-    relay: http ? "local" : given.has("relay") ? readRelay(value(given, "relay"), as(given, "relay")) : null,
+    relay: isOn(given, "http") ? "local" : given.has("relay") ? readRelay(value(given, "relay"), as(given, "relay")) : null,
     keyFile: given.has("key-file") ? absolute(text(given, "key-file") ?? "", around) : null,
     listen,
     issuer,
-    oauth: oauth !== "off",
+    oauth: hasOauth,
     takeOver: isOn(given, "take-over"),
   };
 }
 
-function readOauth(given: GivenFlags): "on" | "off" | "default" {
-  const no = given.has("no-oauth") ? isOn(given, "no-oauth") : given.has("oauth") && !isOn(given, "oauth");
-  if (no && isOn(given, "oauth")) throw new BadValue("--oauth and --no-oauth exclude each other: leave one out.");
-  return no ? "off" : isOn(given, "oauth") ? "on" : "default";
-}
-
-function readIssuer(given: GivenFlags, oauth: boolean): string | null {
-  const issuer = given.get("issuer");
-  if (issuer === undefined) return null;
-  if (oauth) return readOrigin(value(given, "issuer"), issuer.as);
-  // A variable set for another mode is no contradiction of this one; a flag is (ST3).
-  if (issuer.by === "flag") throw new BadValue("--issuer names the OAuth issuer, which --no-oauth switches off: leave one out.");
-  return null;
-}
-
 /** Credentials must not cross a network in clear text (RFC 6750 §5.3), and clients refuse an http issuer beyond loopback. */
-function requireIssuer(listen: Listener, issuer: string | null, oauth: boolean): void {
+function requireIssuer(listen: Listener, issuer: string | null, takesIssuer: boolean): void {
   if (isLoopback(listen.host) || issuer?.startsWith("https:") === true) return;
-  const wayOut = oauth ? "add --issuer https://… (a reverse proxy with TLS in front)" : "leave out --no-oauth and add --issuer https://…";
+  const wayOut = takesIssuer ? "add --issuer https://… (a reverse proxy with TLS in front)" : "leave out --no-oauth and add --issuer https://…";
   throw new BadValue(
     `--host ${listen.host} can be reached from other machines, so clients need an https address: ${wayOut}, or use --host 127.0.0.1.`,
   );
@@ -171,19 +177,24 @@ function readListener(given: GivenFlags, host: FlagName, port: FlagName, fallbac
   };
 }
 
-function refuseFlags(given: GivenFlags, mode: string, names: readonly FlagName[]): void {
-  const named = names.find((name) => given.get(name)?.by === "flag");
-  if (named !== undefined) throw new BadValue(`--${named} has no meaning with ${mode}: leave one out.`);
-}
-
 /** [ST6] Accepted for old command lines; said once. And what would surprise somebody later. */
-function notices(given: GivenFlags, settings: Settings): readonly string[] {
+function notices(asked: Asked, given: GivenFlags, settings: Settings, around: Surroundings): readonly string[] {
   const said: string[] = [];
-  if (given.get("oauth")?.by === "flag" && settings.mode.kind === "relay") said.push("--oauth is the default now; you can leave it out.");
+  if (given.get("oauth")?.by === "flag") said.push(...oauthNotice(asked.env, given, around));
   if (given.get("no-tunnel")?.by === "flag") said.push("--no-tunnel is the default now; you can leave it out.");
   if (settings.token !== null && settings.token.length < 16)
     said.push("The token given is short enough to be guessed; openssl rand -hex 16 makes a good one.");
   return said;
+}
+
+/** Leaving `--oauth` out must change nothing where this says that it can be left out. */
+function oauthNotice(env: GivenFlags, given: GivenFlags, around: Surroundings): readonly string[] {
+  if (isOn(given, "http")) {
+    const wayOut = around.isRelayDeployed() ? "--relay local says the same" : "leave both out";
+    return [`${as(given, "http")} --oauth is the local relay: ${wayOut}.`];
+  }
+  const overrules = isOn(env, "no-oauth") || (env.has("oauth") && !isOn(env, "oauth"));
+  return overrules ? [] : ["--oauth is the default now; you can leave it out."];
 }
 
 function absolute(path: string, around: Surroundings): string {

@@ -57,15 +57,18 @@ export const FLAGS = [
 
 export type FlagName = (typeof FLAGS)[number]["name"];
 
-/** Flags that other releases give a meaning to. Ignoring one could open what the person wanted closed, so each one refuses the start. */
-export const NOT_YET: Readonly<Record<string, { readonly switch: boolean; readonly what: string }>> = {
-  human: { switch: true, what: "the human channel" },
-  approve: { switch: false, what: "approval of single commands" },
-  "block-ms": { switch: false, what: "the human channel" },
-  "oauth-redirect": { switch: false, what: "clients configured by hand" },
-  "oauth-client-id": { switch: false, what: "clients configured by hand" },
-  "oauth-client-secret": { switch: false, what: "clients configured by hand" },
-  "ui-token": { switch: false, what: "a token for the page" },
+/**
+ * Flags that other releases give a meaning to. Ignoring one could open what the person wanted closed, so each one refuses
+ * the start. `would` completes the sentence "--human would …".
+ */
+export const NOT_YET: Readonly<Record<string, { readonly switch: boolean; readonly would: string }>> = {
+  human: { switch: true, would: "let agents talk with you" },
+  approve: { switch: false, would: "have you approve single commands" },
+  "block-ms": { switch: false, would: "limit how long an agent waits for you" },
+  "oauth-redirect": { switch: false, would: "name where a client set up by hand returns to" },
+  "oauth-client-id": { switch: false, would: "set up a client by hand" },
+  "oauth-client-secret": { switch: false, would: "set up a client by hand" },
+  "ui-token": { switch: false, would: "replace the secret in the page's address" },
 };
 
 export const ENV_PREFIX = "PI_AS_MCP_";

@@ -57,7 +57,7 @@ export function readEnvironment(
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(ENV_PREFIX) || text === undefined || text === "") continue;
     const later = Object.entries(NOT_YET).find(([name]) => envName(name) === variable);
-    if (later !== undefined && !(later[1].switch && OFF.has(text.toLowerCase()))) return err(notYet(variable, later[1].what, "Unset it."));
+    if (later !== undefined && !(later[1].switch && OFF.has(text.toLowerCase()))) return err(notYet(variable, later[1].would, "unset it"));
     if (later !== undefined) continue;
     const row = rows.find((flag) => envName(flag.name) === variable && !WITHOUT_ENV.has(flag.name));
     if (row === undefined) {
@@ -79,7 +79,7 @@ function readFlag(
 ): Result<{ readonly name: FlagName; readonly row: Flag; readonly text: string; readonly tookNext: boolean }, string> {
   const [name, inline] = splitFlag(word);
   const later = NOT_YET[name];
-  if (later !== undefined) return err(notYet(`--${name}`, later.what, "Leave it out."));
+  if (later !== undefined) return err(notYet(`--${name}`, later.would, "leave it out"));
   const row = rows.find((flag) => flag.name === name);
   if (row === undefined) return err(`Unknown flag ${word.split("=")[0]}.${didYouMean(name, NAMES, "--")} See pimcp --help.`);
   const known = { name: row.name as FlagName, row };
@@ -110,6 +110,6 @@ function readSwitch(variable: string, text: string): Result<string, string> {
   return OFF.has(word) ? ok("off") : err(`${variable} is a switch: 1 or 0, got ${JSON.stringify(text)}.`);
 }
 
-function notYet(as: string, what: string, wayOut: string): string {
-  return `${as} belongs to ${what}, which this version does not have yet, so it will not start and pretend. ${wayOut}`;
+function notYet(as: string, would: string, wayOut: string): string {
+  return `${as} would ${would}, which this version cannot do yet: ${wayOut}.`;
 }

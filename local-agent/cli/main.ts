@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { findDirectories } from "../daemon/config-dir.ts";
 import { findInstallation } from "../daemon/installation.ts";
+import { readRememberedRelay } from "../daemon/remembered-relay.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { readCommand } from "./arguments.ts";
 import { readDeployArguments } from "./deploy-arguments.ts";
@@ -21,7 +22,8 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     if (!order.ok) throw new StartFailure(order.error);
     return deploy(order.value, { packageRoot: installation.packageRoot, directories, env: process.env, show, signal: signalOfEnd() });
   }
-  const command = readCommand(argv, { cwd: process.cwd(), home: homedir(), env: process.env });
+  const isRelayDeployed = (): boolean => readRememberedRelay(directories.config) !== undefined;
+  const command = readCommand(argv, { cwd: process.cwd(), home: homedir(), env: process.env, isRelayDeployed });
   if (!command.ok) throw new StartFailure(command.error);
   switch (command.value.kind) {
     case "help":

@@ -15,6 +15,7 @@ import { fileLog, stderrLog } from "../node/log-sinks.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
 import { bannerJson, bannerText, type Audience } from "./banner.ts";
 import { hasDisplay, openPageFile } from "./open-page.ts";
+import { startLines } from "./start-lines.ts";
 
 export interface RunOrder {
   readonly settings: Settings;
@@ -30,6 +31,8 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
   const log = openLog(order);
   const lifetime = createLifetime(log);
   watchProcess(lifetime, { endHard: () => process.exit(EXIT.failed), log });
+  const lines = startLines(say, systemTimers);
+  lifetime.signal.addEventListener("abort", lines.stop, { once: true });
   const context: AgentContext = {
     settings: order.settings,
     installation: order.installation,
@@ -39,13 +42,15 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
     clock: systemClock,
     timers: systemTimers,
     log,
-    progress: onceEach(say),
+    progress: lines.progress,
   };
-  start(context).catch((error: unknown) => {
-    const message =
-      error instanceof StartFailure ? error.message : `pimcp could not start: ${error instanceof Error ? error.message : String(error)}`;
-    lifetime.end({ exitCode: error instanceof StartFailure ? error.exitCode : EXIT.failed, why: "start_failed", message });
-  });
+  start(context)
+    .finally(lines.stop)
+    .catch((error: unknown) => {
+      const message =
+        error instanceof StartFailure ? error.message : `pimcp could not start: ${error instanceof Error ? error.message : String(error)}`;
+      lifetime.end({ exitCode: error instanceof StartFailure ? error.exitCode : EXIT.failed, why: "start_failed", message });
+    });
   const ended = await lifetime.ended;
   if (ended.message !== null) say(ended.message);
   return ended.exitCode;
@@ -53,15 +58,9 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
 
 async function start(context: AgentContext): Promise<void> {
   const { mode } = context.settings;
-  const cancel = context.timers.after(1000, () => context.progress("Starting …"));
-  context.lifetime.signal.addEventListener("abort", cancel, { once: true });
-  try {
-    if (mode.kind === "stdio") return await startStdio(context, { input: process.stdin, output: process.stdout });
-    const agent = mode.kind === "http" ? await startHttp(context, mode) : await startBehindRelay(context, mode);
-    if (!context.lifetime.signal.aborted) await announce(context, agent);
-  } finally {
-    cancel();
-  }
+  if (mode.kind === "stdio") return startStdio(context, { input: process.stdin, output: process.stdout });
+  const agent = mode.kind === "http" ? await startHttp(context, mode) : await startBehindRelay(context, mode);
+  if (!context.lifetime.signal.aborted) await announce(context, agent);
 }
 
 async function announce({ settings, env, log }: AgentContext, agent: RunningAgent): Promise<void> {
@@ -72,16 +71,6 @@ async function announce({ settings, env, log }: AgentContext, agent: RunningAgen
   log.event("info", "agent.ready", { local: agent.local, tools: agent.info.tools.length });
   const shows = settings.openPage && isTerminal && !settings.json && hasDisplay(env, process.platform);
   if (agent.page !== null && shows) await openPageFile(agent.page.file);
-}
-
-/** A relay that stays away would otherwise say the same every few seconds. */
-function onceEach(say: (line: string) => void): (line: string) => void {
-  const said = new Set<string>();
-  return (line) => {
-    if (said.has(line) || said.size > 20) return;
-    said.add(line);
-    say(line);
-  };
 }
 
 const MAX_LOG_BYTES = 5 * 1024 * 1024;

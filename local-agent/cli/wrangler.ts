@@ -1,7 +1,8 @@
 /** Runs wrangler and says in one sentence why it failed. Its output is shown as it comes, and kept (bounded) to be read. */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { isJsonObject, parseJson } from "../../shared/json.ts";
 import { EXIT, StartFailure, systemErrorCode } from "../daemon/start-failure.ts";
 
 export interface WranglerRun {
@@ -19,18 +20,18 @@ const KEPT_CHARACTERS = 256 * 1024;
 
 /** Resolves with everything it printed. Throws `StartFailure` with the reason when it does not succeed. */
 export async function runWrangler(run: WranglerRun): Promise<string> {
-  const child = spawn(wranglerPath(run), [...run.args], {
+  const [program, ...before] = wranglerCommand(run);
+  const child = spawn(program, [...before, ...run.args], {
     cwd: run.packageRoot,
     env: {
       ...run.env,
-      // wrangler's first line asks for whichever node comes first; it needs the pinned one.
+      // What wrangler starts by name comes from here as well.
       PATH: [join(run.packageRoot, "node_modules", ".bin"), run.env["PATH"] ?? ""].join(delimiter),
       WRANGLER_SEND_METRICS: "false",
       FORCE_COLOR: "0",
     },
     stdio: "pipe",
     windowsHide: true,
-    shell: process.platform === "win32",
     signal: AbortSignal.any([run.signal, AbortSignal.timeout(DEADLINE_MS)]),
   });
   let printed = "";
@@ -51,10 +52,22 @@ export async function runWrangler(run: WranglerRun): Promise<string> {
   return printed;
 }
 
-/** The pinned one; `PIMCP_WRANGLER` names another. */
-function wranglerPath(run: WranglerRun): string {
-  const pinned = join(run.packageRoot, "node_modules", ".bin", process.platform === "win32" ? "wrangler.cmd" : "wrangler");
-  return run.env["PIMCP_WRANGLER"] ?? (existsSync(pinned) ? pinned : "wrangler");
+/**
+ * The installed one, as a file for this Node: what npm puts on the PATH is on Windows a script for a shell, which would read
+ * the arguments once more. `PIMCP_WRANGLER` names another program, or such a file.
+ */
+export function wranglerCommand({ packageRoot, env }: Pick<WranglerRun, "packageRoot" | "env">): readonly [string, ...string[]] {
+  const named = env["PIMCP_WRANGLER"] ?? "";
+  if (named !== "") return /\.[cm]?js$/.test(named) ? [process.execPath, named] : [named];
+  const entry = installedEntry(join(packageRoot, "node_modules", "wrangler"));
+  return entry === undefined ? ["wrangler"] : [process.execPath, entry];
+}
+
+function installedEntry(dir: string): string | undefined {
+  const manifest = join(dir, "package.json");
+  const value = existsSync(manifest) ? parseJson(readFileSync(manifest, "utf8")) : undefined;
+  const bin = isJsonObject(value) && isJsonObject(value["bin"]) ? value["bin"]["wrangler"] : undefined;
+  return typeof bin === "string" ? join(dir, bin) : undefined;
 }
 
 /** wrangler has no exit codes or error names for these, so its words decide; unknown words end in the last sentence. */

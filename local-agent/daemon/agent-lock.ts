@@ -28,7 +28,7 @@ export async function claimAgentPlace(dir: string, what: string, claim: Pick<Age
     const holder = readLiveClaim(dir);
     if (holder !== undefined) {
       throw new StartFailure(
-        `Another agent on this machine already serves ${what} (process ${holder.pid}, root ${holder.root}): end it with kill ${holder.pid}, or choose another --port and --ui-port.`,
+        `Another agent on this machine already serves ${what} (process ${holder.pid}, root ${holder.root}): end it with kill ${holder.pid}, or start one beside it with --relay local, another --port and another --ui-port.`,
       );
     }
     writePrivateFile(path, JSON.stringify({ ...own, ...claim }));

@@ -18,15 +18,16 @@ export async function requireFreePort(
   }
 }
 
-/** One sentence for an error of `listen(2)`. */
+/** One sentence for an error of `listen(2)`. The page's address is always 127.0.0.1, so only its port can be wrong. */
 export function explainListenError(error: unknown, listen: { readonly host: string; readonly port: number }, flag: "port" | "ui-port"): StartFailure {
   const code = systemErrorCode(error);
-  const host = flag === "port" ? "--host" : "--ui-host";
   if (code === "EADDRINUSE")
     return new StartFailure(`Port ${listen.port} on ${listen.host} is in use by another program: end that, or choose another with --${flag}.`);
   if (code === "EACCES") return new StartFailure(`This account may not listen on port ${listen.port}: choose one above 1023 with --${flag}.`);
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new StartFailure(`${listen.host} is not an address of this machine: change ${host}.`);
-  return new StartFailure(`Cannot listen on ${listen.host} port ${listen.port} (${code ?? String(error)}): change ${host} or --${flag}.`);
+  if (flag === "port" && (code === "EADDRNOTAVAIL" || code === "ENOTFOUND"))
+    return new StartFailure(`${listen.host} is not an address of this machine: change --host.`);
+  const wayOut = flag === "port" ? "change --host or --port" : "change --ui-port";
+  return new StartFailure(`Cannot listen on ${listen.host} port ${listen.port} (${code ?? String(error)}): ${wayOut}.`);
 }
 
 function tryListen(listen: { readonly host: string; readonly port: number }): Promise<Error | undefined> {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { bash, said } from "../support/agent-requests.ts";
-import { freePort, newHome, QUIET, runPimcp, startPimcp, type Home } from "../support/pimcp.ts";
+import { freePort, newHome, QUIET_DIALLING, runPimcp, startPimcp, type Home } from "../support/pimcp.ts";
 import { certificateFile, startRelayApart, writeKey, type RelayApart } from "../support/relay-apart.ts";
 import { SDK_CLIENTS } from "../support/sdk-clients.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -32,7 +32,7 @@ const trusting = (): NodeJS.ProcessEnv => ({ NODE_EXTRA_CA_CERTS: authority });
 
 /** Starts with these arguments, waits for the end. */
 async function ended(home: Home, args: readonly string[], env: NodeJS.ProcessEnv = trusting()) {
-  const run = runPimcp(home, [...QUIET, ...args], env);
+  const run = runPimcp(home, [...QUIET_DIALLING, ...args], env);
   const code = await run.exit(25_000);
   return { code, stdout: run.stdout(), stderr: run.stderr() };
 }
@@ -53,7 +53,7 @@ describe("a relay by https", () => {
 
   test("[EE16] a certificate that is not trusted is said, with the way to trust it, and the agent goes on trying", async () => {
     await using home = newHome();
-    const run = runPimcp(home, [...QUIET, ...relay.args(home)]);
+    const run = runPimcp(home, [...QUIET_DIALLING, ...relay.args(home)]);
     await waitUntil("it says so", () => run.stderr().includes("NODE_EXTRA_CA_CERTS"), 20_000);
     expect(run.stderr()).toMatch(oneSentence(/self-signed/));
     expect(run.stdout()).toBe("");
@@ -125,7 +125,7 @@ describe("what is no relay, or not yet", () => {
     await using home = newHome();
     const port = await freePort();
     const args = ["--relay", `http://127.0.0.1:${port}`, "--key-file", writeKey(home)];
-    const run = runPimcp(home, [...QUIET, "--root", home.root, ...args]);
+    const run = runPimcp(home, [...QUIET_DIALLING, "--root", home.root, ...args]);
     await waitUntil("it says what it waits for", () => run.stderr().includes("No connection to"), 20_000);
     const late = await startWorker({ port });
     onTestFinished(() => late.close());
@@ -142,7 +142,7 @@ describe("what is no relay, or not yet", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void silent.close());
     const args = ["--relay", `http://127.0.0.1:${(silent.address() as AddressInfo).port}`, "--key-file", writeKey(home)];
-    const run = runPimcp(home, [...QUIET, ...args]);
+    const run = runPimcp(home, [...QUIET_DIALLING, ...args]);
     await waitUntil("it gave up one attempt", () => run.stderr().includes("No connection to"), 20_000);
     run.child.kill("SIGINT");
     expect(await run.exit(3000)).toBe(0);
@@ -153,7 +153,7 @@ describe("what is no relay, or not yet", () => {
 test("[EE15] [ST17] an agent on a loopback https relay names https addresses", async () => {
   await using home = newHome();
   const args = ["--relay", relay.worker.origin, "--key-file", writeKey(home)];
-  await using agent = await startPimcp({ home, args, env: trusting() });
+  await using agent = await startPimcp({ home, quiet: QUIET_DIALLING, args, env: trusting() });
   expect(agent.said.mcpUrls).toEqual([`https://127.0.0.1:${relay.worker.port}/mcp`, `https://localhost:${relay.worker.port}/mcp`]);
   expect(said(await bash(agent, "echo here"))).toBe("here\n");
 });

@@ -121,6 +121,8 @@ export interface Pimcp extends AsyncDisposable {
 
 /** Free ports chosen by the system, no browser, one line of JSON. */
 export const QUIET = ["--port", "0", "--ui-port", "0", "--no-open", "--json"] as const;
+/** The same for a relay that is dialled, whose port is not the agent's to choose. */
+export const QUIET_DIALLING = ["--ui-port", "0", "--no-open", "--json"] as const;
 
 /** Resolves when the link is up. Throws with its stderr when it ends instead. A flag in `args` overrides the quiet ones. */
 export async function startPimcp(options: PimcpOptions = {}): Promise<Pimcp> {

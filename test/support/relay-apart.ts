@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { inject } from "vitest";
 import { startProxy, type CuttableProxy } from "./cuttable-proxy.ts";
-import { startPimcp, type Home, type Pimcp, type PimcpOptions } from "./pimcp.ts";
+import { QUIET_DIALLING, startPimcp, type Home, type Pimcp, type PimcpOptions } from "./pimcp.ts";
 import { AGENT_KEY, startWorker, type WorkerRuntime, type WorkerRuntimeOptions } from "./worker-runtime.ts";
 
 export interface RelayApart extends AsyncDisposable {
@@ -29,7 +29,7 @@ export async function startRelayApart(options: WorkerRuntimeOptions = {}): Promi
     proxy,
     url: `${worker.origin}/mcp`,
     args,
-    dial: (home, more = {}) => startPimcp({ home, ...more, args: [...args(home), ...(more.args ?? [])] }),
+    dial: (home, more = {}) => startPimcp({ home, quiet: QUIET_DIALLING, ...more, args: [...args(home), ...(more.args ?? [])] }),
     [Symbol.asyncDispose]: async () => {
       await proxy.close();
       await worker.close();

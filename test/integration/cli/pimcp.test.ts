@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -117,15 +117,33 @@ test.for<[readonly string[], RegExp]>([
   [["--root", "/no/such/dir"], /^The root \/no\/such\/dir does not exist: make it, or name another with --root\.\n$/],
   [["--root", "/etc/hostname"], /^The root \/etc\/hostname is not a directory: name one with --root\.\n$/],
   [["--deny", "*.pem"], /^Deny entry "\*\.pem": patterns are not supported.*\n$/],
-  [["--relay", "https://r.example"], /^Which key https:\/\/r\.example was given is not known here.*\n$/],
-  [["--human"], /^--human belongs to the human channel.*\n$/],
+  [["--relay", "https://r.example"], /^--port is for the local relay, and --relay https:\/\/r\.example dials another: leave one out\.\n$/],
+  [["--human"], /^--human would let agents talk with you, which this version cannot do yet: leave it out\.\n$/],
 ])("[ST24] %o is one sentence with exit code 2", async ([args, sentence]) => {
   const { code, stderr, stdout } = await ended(newHome(), [...QUIET, ...args]);
   expect(stderr).toMatch(sentence);
   expect([code, stdout]).toEqual([2, ""]);
 });
 
-test("[ST24] a wrong key and a workspace held by another machine end with exit code 3 and the way out", async () => {
+test.for<[readonly string[], string | null, RegExp]>([
+  [["--relay", "https://r.example"], null, /^Which key https:\/\/r\.example was given is not known here.*\n$/],
+  [
+    ["--port", "0"],
+    '{"url":"https://r.example","keyFile":"/k"}',
+    /^--port is for the local relay, and the deployed one is dialled: add --relay local, or leave it out\.\n$/,
+  ],
+  [[], "{", /^[^\n]*relay\.json is damaged: run npm run deploy again, or remove it to use the local relay\.\n$/],
+])("[ST4] [ST24] %o with %s remembered is one sentence with exit code 2", async ([args, remembered, sentence]) => {
+  const home = newHome();
+  const config = join(home.dir, "config/pimcp");
+  mkdirSync(config, { recursive: true });
+  if (remembered !== null) writeFileSync(join(config, "relay.json"), remembered, { mode: 0o600 });
+  const { code, stderr, stdout } = await ended(home, args);
+  expect(stderr).toMatch(sentence);
+  expect([code, stdout]).toEqual([2, ""]);
+});
+
+test("[ST24] a wrong key ends with exit code 3 and the way out", async () => {
   const home = newHome();
   const said = await startProgram(home, QUIET).ready();
   const relay = new URL(said.mcpUrl).origin;
@@ -158,7 +176,9 @@ test("[ST11] everything kept on disk is private", async () => {
 test("[ST5] with --no-oauth there is no page and no OAuth route", async () => {
   const home = newHome();
   const uiPort = await freePort();
-  const said = await startProgram(home, [...QUIET, "--ui-port", String(uiPort), "--no-oauth"]).ready();
+  const program = startProgram(home, ["--port", "0", "--json", "--no-oauth"], { PI_AS_MCP_UI_PORT: String(uiPort) });
+  const said = await program.ready();
+  expect(program.stderr()).toBe("PI_AS_MCP_UI_PORT is for the page, which --no-oauth switches off, so it is ignored.\n");
   expect(said.pageFile).toBeNull();
   await expect(fetch(`http://127.0.0.1:${uiPort}/`)).rejects.toThrow();
   const origin = new URL(said.mcpUrl).origin;

@@ -4,9 +4,12 @@ import type { Settings } from "../../../../local-agent/daemon/settings.ts";
 
 type Env = Record<string, string>;
 
+/** A variable that stands for what `deploy` remembered. */
+const DEPLOYED = "TEST_DEPLOYED";
+
 function read(line: string, env: Env = {}) {
   const argv = line === "" ? [] : line.split(" ");
-  return readCommand(argv, { cwd: "/work/dir", home: "/home/p", env });
+  return readCommand(argv, { cwd: "/work/dir", home: "/home/p", env, isRelayDeployed: () => env[DEPLOYED] === "1" });
 }
 
 function settings(line: string, env: Env = {}): Settings {
@@ -78,7 +81,7 @@ test.for<[string, object]>([
   ["--relay https://R.example:443", { ...relay, relay: "https://r.example" }],
   ["--relay http://127.0.0.1:9000", { ...relay, relay: "http://127.0.0.1:9000" }],
   ["--relay local", { ...relay, relay: "local" }],
-  ["--key-file k --take-over", { ...relay, keyFile: "/work/dir/k", takeOver: true }],
+  ["--relay https://r.example --key-file k --take-over", { ...relay, relay: "https://r.example", keyFile: "/work/dir/k", takeOver: true }],
   ["--http --oauth", { ...relay, relay: "local" }],
   ["--no-oauth", { ...relay, oauth: false }],
   ["--host 0.0.0.0 --issuer https://m.example", { ...relay, issuer: "https://m.example", listen: { host: "0.0.0.0", port: 8777 } }],
@@ -97,7 +100,7 @@ test.for<[string, Env, object]>([
   ["", { PI_AS_MCP_OAUTH: "0" }, { oauth: false }],
   ["--oauth", { PI_AS_MCP_NO_OAUTH: "1" }, { oauth: true }],
   ["--no-oauth", { PI_AS_MCP_ISSUER: "https://m.example" }, { oauth: false, issuer: null }],
-  ["", { PI_AS_MCP_KEY_FILE: "/k", PI_AS_MCP_HTTP: "", PI_AS_MCP_HUMAN: "0" }, { kind: "relay", keyFile: "/k" }],
+  ["", { [DEPLOYED]: "1", PI_AS_MCP_KEY_FILE: "/k", PI_AS_MCP_HTTP: "", PI_AS_MCP_HUMAN: "0" }, { kind: "relay", keyFile: "/k" }],
 ])("[ST2] flags go before the environment: %s with %o", ([line, env, mode]) => {
   expect(settings(line, env).mode).toMatchObject(mode);
 });
@@ -140,8 +143,121 @@ test.for<[string, RegExp]>([
   ["--host 0.0.0.0", /--host 0\.0\.0\.0 can be reached from other machines.*--issuer https/],
   ["--host 0.0.0.0 --no-oauth", /leave out --no-oauth and add --issuer https/],
   ["--host 0.0.0.0 --issuer http://localhost:8777", /clients need an https address/],
+  ["--http --no-oauth --host 0.0.0.0", /: add --issuer https/],
 ])("[ST5] %s is refused", ([line, sentence]) => {
   expect(refusal(line)).toMatch(sentence);
+});
+
+/** A value for each flag, by itself beyond reproach. */
+const FLAG = {
+  relay: "--relay https://r.example",
+  "key-file": "--key-file k",
+  "take-over": "--take-over",
+  issuer: "--issuer https://m.example",
+  "allow-origin": "--allow-origin https://a.example",
+  token: "--token abcdefghijklmnopq",
+  "no-oauth": "--no-oauth",
+  oauth: "--oauth",
+  port: "--port 1",
+  host: "--host 127.0.0.1",
+  "ui-port": "--ui-port 1",
+  "ui-host": "--ui-host localhost",
+  "no-open": "--no-open",
+  json: "--json",
+} as const;
+type Named = keyof typeof FLAG;
+const ALL = Object.keys(FLAG) as Named[];
+const PAGE = ["ui-port", "ui-host", "no-open"] as const;
+const NAMED_RELAY = ["relay", "oauth", "no-oauth"] as const;
+
+const deployed = { [DEPLOYED]: "1" };
+const AND_LEAVE = ": leave one out.";
+const ADD_OR_LEAVE = (flag: string): string => `: add ${flag}, or leave it out.`;
+
+interface Way {
+  readonly line: string;
+  readonly env?: Env;
+  readonly refused: readonly Named[];
+  /** Follows the flag's name. */
+  readonly sentence: string;
+  /** Chooses another way, or is refused with a sentence of its own that has a test above. */
+  readonly apart?: readonly Named[];
+}
+
+const WAYS: readonly Way[] = [
+  { line: "--stdio", refused: ALL, sentence: ` has no meaning with --stdio${AND_LEAVE}` },
+  { line: "--http", refused: ["key-file", "take-over", ...PAGE], sentence: ` has no meaning with --http${AND_LEAVE}`, apart: ["relay", "oauth"] },
+  {
+    line: "--relay https://r.example",
+    refused: ["port", "host"],
+    sentence: ` is for the local relay, and --relay https://r.example dials another${AND_LEAVE}`,
+    apart: NAMED_RELAY,
+  },
+  {
+    line: "",
+    env: deployed,
+    refused: ["port", "host"],
+    sentence: ` is for the local relay, and the deployed one is dialled${ADD_OR_LEAVE("--relay local")}`,
+    apart: NAMED_RELAY,
+  },
+  {
+    line: "",
+    refused: ["key-file", "take-over"],
+    sentence: ` goes with a deployed relay, and none is configured${ADD_OR_LEAVE("--relay https://…")}`,
+    apart: NAMED_RELAY,
+  },
+  {
+    line: "--relay local",
+    env: deployed,
+    refused: ["key-file", "take-over"],
+    sentence: ` goes with a deployed relay, and --relay local is the one of this machine${AND_LEAVE}`,
+    apart: NAMED_RELAY,
+  },
+  {
+    line: "--http --oauth",
+    refused: ["key-file", "take-over"],
+    sentence: ` goes with a deployed relay, and --http with --oauth is the one of this machine${AND_LEAVE}`,
+    apart: NAMED_RELAY,
+  },
+  {
+    line: "--relay local --no-oauth",
+    refused: PAGE,
+    sentence: ` is for the page, which --no-oauth switches off${AND_LEAVE}`,
+    apart: ["key-file", "take-over", "issuer", ...NAMED_RELAY],
+  },
+];
+
+test.for(WAYS)(
+  "[ST5] '$line' with $env refuses exactly the flags that have no meaning there",
+  ({ line, env = {}, refused, sentence, apart = [] }) => {
+    for (const name of ALL.filter((flag) => !apart.includes(flag))) {
+      const command = read(`${line} ${FLAG[name]}`.trim(), env);
+      expect([name, command.ok ? "starts" : command.error]).toEqual([name, refused.includes(name) ? `--${name}${sentence}` : "starts"]);
+    }
+  },
+);
+
+test.for<[string, Env, string]>([
+  ["--stdio", { PI_AS_MCP_PORT: "1" }, "PI_AS_MCP_PORT has no meaning with --stdio, so it is ignored."],
+  ["--http", { PI_AS_MCP_KEY_FILE: "/k" }, "PI_AS_MCP_KEY_FILE has no meaning with --http, so it is ignored."],
+  ["", { ...deployed, PI_AS_MCP_HOST: "0.0.0.0" }, "PI_AS_MCP_HOST is for the local relay, and the deployed one is dialled, so it is ignored."],
+  ["", { PI_AS_MCP_TAKE_OVER: "1" }, "PI_AS_MCP_TAKE_OVER goes with a deployed relay, and none is configured, so it is ignored."],
+  ["--no-oauth", { PI_AS_MCP_UI_PORT: "1" }, "PI_AS_MCP_UI_PORT is for the page, which --no-oauth switches off, so it is ignored."],
+])("[ST5] [ST6] '%s' with %o ignores the variable and says so", ([line, env, notice]) => {
+  expect(notices(line, env)).toEqual([notice]);
+  const without = Object.fromEntries(Object.entries(env).filter(([name]) => name === DEPLOYED));
+  expect(settings(line, env)).toEqual(settings(line, without));
+});
+
+test("[ST6] a switch that is off by its variable is no remark", () => {
+  expect(notices("", { PI_AS_MCP_TAKE_OVER: "0" })).toEqual([]);
+});
+
+test("[ST5] a flag against a variable that chose the mode names the variable", () => {
+  expect(refusal("--port 1", { PI_AS_MCP_STDIO: "1" })).toBe("--port has no meaning with PI_AS_MCP_STDIO: leave one out.");
+  expect(refusal("--port 1", { PI_AS_MCP_RELAY: "https://r.example" })).toBe(
+    "--port is for the local relay, and PI_AS_MCP_RELAY dials another: leave one out.",
+  );
 });
 
 test.for([
@@ -153,12 +269,12 @@ test.for([
   "--oauth-client-secret b",
   "--ui-token t",
 ])("[ST7] %s refuses the start instead of being ignored", (line) => {
-  expect(refusal(line)).toMatch(/^--[a-z-]+ belongs to .+, which this version does not have yet/);
+  expect(refusal(line)).toMatch(/^--[a-z-]+ would [a-z' ]+, which this version cannot do yet: leave it out\.$/);
 });
 
 test.for<[Env, RegExp]>([
-  [{ PI_AS_MCP_HUMAN: "1" }, /^PI_AS_MCP_HUMAN belongs to the human channel.*Unset it\.$/],
-  [{ PI_AS_MCP_APPROVE: "bash" }, /^PI_AS_MCP_APPROVE belongs to approval/],
+  [{ PI_AS_MCP_HUMAN: "1" }, /^PI_AS_MCP_HUMAN would let agents talk with you, which this version cannot do yet: unset it\.$/],
+  [{ PI_AS_MCP_APPROVE: "bash" }, /^PI_AS_MCP_APPROVE would have you approve/],
   [{ PI_AS_MCP_HTTP: "maybe" }, /^PI_AS_MCP_HTTP is a switch: 1 or 0, got "maybe"\.$/],
   [{ PI_AS_MCP_UI_PORT: "x" }, /^PI_AS_MCP_UI_PORT must be a port number/],
 ])("[ST7] the same by environment: %o", ([env, sentence]) => {
@@ -170,8 +286,14 @@ test("[ST6] --oauth and --no-tunnel are accepted and said to be the default, onc
     "--oauth is the default now; you can leave it out.",
     "--no-tunnel is the default now; you can leave it out.",
   ]);
-  expect(notices("--http --oauth")).toHaveLength(1);
   expect(notices("", { PI_AS_MCP_OAUTH: "1" })).toEqual([]);
+});
+
+test("[ST6] nothing is said to be the default whose absence would change the start", () => {
+  expect(notices("--http --oauth")).toEqual(["--http --oauth is the local relay: leave both out."]);
+  expect(notices("--http --oauth", deployed)).toEqual(["--http --oauth is the local relay: --relay local says the same."]);
+  expect(notices("--oauth", { PI_AS_MCP_NO_OAUTH: "1" })).toEqual([]);
+  expect(notices("--oauth", { PI_AS_MCP_OAUTH: "0" })).toEqual([]);
 });
 
 test("[ST6] a variable that is no setting is named and ignored", () => {

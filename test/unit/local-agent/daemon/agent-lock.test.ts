@@ -18,7 +18,7 @@ test("[ST14] a second agent for the same relay gets one sentence that names the 
   const dir = tempDir();
   const first = await holder(dir);
   await expect(claimAgentPlace(dir, "http://127.0.0.1:8777", claim)).rejects.toThrow(
-    `Another agent on this machine already serves http://127.0.0.1:8777 (process ${first.pid}, root /held): end it with kill ${first.pid}`,
+    `Another agent on this machine already serves http://127.0.0.1:8777 (process ${first.pid}, root /held): end it with kill ${first.pid}, or start one beside it with --relay local,`,
   );
 });
 
