@@ -120,7 +120,7 @@ export interface Pimcp extends AsyncDisposable {
 }
 
 /** Free ports chosen by the system, no browser, one line of JSON. */
-export const QUIET = ["--port", "0", "--ui-port", "0", "--no-open", "--json"] as const;
+const QUIET = ["--port", "0", "--ui-port", "0", "--no-open", "--json"] as const;
 /** The same for a relay that is dialled, whose port is not the agent's to choose. */
 export const QUIET_DIALLING = ["--ui-port", "0", "--no-open", "--json"] as const;
 
