@@ -1,10 +1,12 @@
 /** What every mode needs: the checked root, the tool host, and the MCP surface over it. */
 import { accessSync, constants, statSync } from "node:fs";
+import { homedir } from "node:os";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
 import { operatingPrompt } from "../mcp/instructions.ts";
 import { createMcpSurface, type McpSurface } from "../mcp/server.ts";
 import { createToolHost, type ToolHost } from "../tools/tool-host.ts";
+import { closedPlaces } from "./closed-places.ts";
 import { preparePrivateDirectory, type Directories } from "./config-dir.ts";
 import type { Installation } from "./installation.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -37,6 +39,7 @@ export async function startTools(context: AgentContext): Promise<ToolHost> {
       childPath: installation.toolHostChild,
       root: settings.root,
       deny: settings.deny,
+      closed: closedPlaces({ directories, mode: settings.mode, home: homedir(), env }),
       tools: settings.tools ?? undefined,
       stateDir: preparePrivateDirectory(directories.state),
       secretEnv: SECRET_ENV,

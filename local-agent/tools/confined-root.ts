@@ -11,6 +11,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { deniedBy, excludeGlobs, foldName, readDenyEntry, type DenyRule } from "./deny-list.ts";
 import { windowsObjection } from "./windows-paths.ts";
 
+/** Every process's memory, environment and open files, and the kernel's switches: no files of a project. */
+const SYSTEM_PLACES = process.platform === "win32" ? [] : ["/proc", "/sys"];
+
 /** As many links in a row as Linux follows (path_resolution(7)); a loop has no end. */
 const MAX_LINKS = 40;
 
@@ -49,6 +52,8 @@ export interface ConfinedRoot {
 export interface RootSettings {
   readonly root: string;
   readonly deny: readonly string[];
+  /** Absolute places that are closed whatever `deny` says. They need not exist, and cost nothing outside the root. */
+  readonly closed?: readonly string[] | undefined;
   /** A directory outside the root whose files `read` may open: output too long to show. */
   readonly readableDir?: string | undefined;
   readonly home?: string | undefined;
@@ -61,7 +66,9 @@ export async function openConfinedRoot(settings: RootSettings): Promise<Confined
   const readableDir = settings.readableDir === undefined ? undefined : await realpath(settings.readableDir);
   const rules: DenyRule[] = [];
   for (const entry of settings.deny) rules.push(...(await resolveDenyEntry(entry, path, settings.home ?? homedir())));
-  return confinedRoot({ path, given, readableDir, rules });
+  const closed: DenyRule[] = [];
+  for (const place of [...(settings.closed ?? []), ...SYSTEM_PLACES]) closed.push(...(await closePlace(place, { path, given })));
+  return confinedRoot({ path, given, readableDir, rules, closed });
 }
 
 interface RootState {
@@ -69,9 +76,11 @@ interface RootState {
   readonly given: string;
   readonly readableDir: string | undefined;
   readonly rules: readonly DenyRule[];
+  readonly closed: readonly DenyRule[];
 }
 
 function confinedRoot(state: RootState): ConfinedRoot {
+  const allRules = [...state.closed, ...state.rules];
   return {
     path: state.path,
     async locate(requested, purpose) {
@@ -81,9 +90,12 @@ function confinedRoot(state: RootState): ConfinedRoot {
       const below = componentsBelow(state.path, located.path);
       if (below === undefined) throw outside(requested, state);
       // Both spellings count: a link may carry a denied name, and may point at one.
-      const denied = [below, componentsBelow(state.path, requested), componentsBelow(state.given, requested)]
-        .map((components) => (components === undefined ? undefined : deniedBy(state.rules, components)))
-        .find((entry) => entry !== undefined);
+      const spellings = [below, componentsBelow(state.path, requested), componentsBelow(state.given, requested)].filter(
+        (names) => names !== undefined,
+      );
+      const closed = firstRule(state.closed, spellings);
+      if (closed !== undefined) throw new Refusal(`${requested} is refused: ${closed} is always closed to tools, and nothing below it can be used`);
+      const denied = firstRule(state.rules, spellings);
       if (denied !== undefined) throw new Refusal(`${requested} is refused: "${denied}" is on the deny list, and nothing below it can be used`);
       return located;
     },
@@ -92,12 +104,16 @@ function confinedRoot(state: RootState): ConfinedRoot {
     },
     mayShow(path) {
       const below = componentsBelow(state.path, path);
-      return below !== undefined && deniedBy(state.rules, below) === undefined;
+      return below !== undefined && deniedBy(allRules, below) === undefined;
     },
     excludeGlobs(searchDir) {
-      return excludeGlobs(state.rules, componentsBelow(state.path, searchDir) ?? []);
+      return excludeGlobs(allRules, componentsBelow(state.path, searchDir) ?? []);
     },
   };
+}
+
+function firstRule(rules: readonly DenyRule[], spellings: readonly (readonly string[])[]): string | undefined {
+  return spellings.map((components) => deniedBy(rules, components)).find((entry) => entry !== undefined);
 }
 
 /** A link on the way that leads nowhere, or something that may not be looked at. */
@@ -220,4 +236,21 @@ async function resolveDenyEntry(entry: string, root: string, home: string): Prom
   if (below === undefined) return [];
   if (below.length === 0) throw new RootSettingError(`deny entry ${JSON.stringify(entry)} is the root itself: nothing would be left to work on`);
   return [{ names: below.map(foldName), anchored: true, shown: read.value.shown }];
+}
+
+/** Both what a place is called and where it really is: a link there could be replaced, and its target has other ways to it. */
+async function closePlace(place: string, root: { readonly path: string; readonly given: string }): Promise<DenyRule[]> {
+  const called = resolve(place);
+  const parent = await realLocation(dirname(called)).catch(() => undefined);
+  const real = await realLocation(called).catch(() => undefined);
+  const locations = new Set([called, join(parent?.path ?? dirname(called), basename(called)), real?.path ?? called]);
+  const rules: DenyRule[] = [];
+  for (const location of locations) {
+    if (componentsBelow(location, root.path) !== undefined) {
+      throw new RootSettingError(`the root ${root.given} is in ${place}, which is always closed to tools: give another directory with --root`);
+    }
+    const below = componentsBelow(root.path, location);
+    if (below !== undefined) rules.push({ names: below.map(foldName), anchored: true, shown: place });
+  }
+  return rules;
 }

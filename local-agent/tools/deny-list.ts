@@ -82,5 +82,5 @@ export function excludeGlobs(rules: readonly DenyRule[], searchDir: readonly str
 }
 
 function escapeGlob(names: readonly string[]): string {
-  return names.map((name) => name.replaceAll(/[\\{}!,]/g, "\\$&")).join("/");
+  return names.map((name) => name.replaceAll(/[\\{}!,*?[\]]/g, "\\$&")).join("/");
 }

@@ -9,6 +9,8 @@ import type { ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
 export interface HostSettings {
   readonly root: string;
   readonly deny: readonly string[];
+  /** Absolute places that are closed whatever `deny` says. */
+  readonly closed: readonly string[];
   /** Undefined: the platform's default. */
   readonly tools: readonly string[] | undefined;
   readonly mark: string;

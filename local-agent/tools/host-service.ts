@@ -20,7 +20,7 @@ export async function startService(given: HostSettings, send: (message: FromHost
   try {
     installSpawnSeam();
     mkdirSync(given.spillDir, { recursive: true, mode: 0o700 });
-    const root = await openConfinedRoot({ root: given.root, deny: given.deny, readableDir: given.spillDir });
+    const root = await openConfinedRoot({ ...given, readableDir: given.spillDir });
     const tools = chooseTools(given.tools, process.platform);
     const ripgrep = await findRipgrep(given.agentDir);
     const settings: PiToolsSettings = { ...given, root, rgPath: ripgrep.path, placeRipgrep: ripgrep.place, timers: systemTimers };

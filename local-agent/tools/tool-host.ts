@@ -34,6 +34,8 @@ export interface ToolHostOptions {
   readonly root: string;
   /** Names that stay closed below the root; see `readDenyEntry`. */
   readonly deny: readonly string[];
+  /** Absolute places that stay closed to path tools whatever `deny` says: what is secret of the agent itself. `stateDir` is one anyway. */
+  readonly closed: readonly string[];
   /** Undefined: the platform's default. */
   readonly tools: readonly string[] | undefined;
   /** Where marks in use are remembered, so that the next start ends what a killed agent left. */
@@ -111,6 +113,8 @@ function startChild(options: ToolHostOptions, { dir, claim }: Ground, timers: Ti
   const settings: HostSettings = {
     root: options.root,
     deny: options.deny,
+    // Ripgrep's place and compiled code are in the last two: what is written there would be run.
+    closed: [...options.closed, options.stateDir, dir.path],
     tools: options.tools,
     mark: claim.mark,
     privateDir: dir.path,

@@ -64,6 +64,7 @@ describe("every tool", () => {
       childPath,
       root: join(base, "root"),
       deny,
+      closed: [],
       tools: undefined,
       stateDir: join(base, "state"),
       secretEnv: [],

@@ -56,6 +56,7 @@ export async function toolHostUnderTest(
     childPath: await toolHostChild(),
     root,
     deny: [],
+    closed: [],
     tools: undefined,
     secretEnv: [],
     log: silentLog,

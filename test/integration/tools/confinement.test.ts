@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync, existsSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../shared/json.ts";
@@ -342,5 +342,60 @@ describe("the deny list", () => {
 
   test.each(["..", "../x", "*.pem", ""])("[CF12] [TL21] the entry %j is refused at the start with a sentence", async (entry) => {
     await expect(toolHostUnderTest({}, { deny: [entry] })).rejects.toThrow(/^deny entry/);
+  });
+});
+
+describe("what is always closed", () => {
+  test("[CF18] every tool refuses a closed place, by its name and by its real place, without a deny list", async () => {
+    const base = tempDir("closed");
+    const root = join(base, "home");
+    writeTree(root, { ".config/pimcp/agent-key": SECRET, "kept/secret": SECRET, "a.txt": "plain secret", "sub/.config/pimcp/x": "not this one" });
+    symlinkSync("kept", join(root, ".state"));
+    symlinkSync("../.config/pimcp", join(root, "sub/way-round"));
+    const closed = [join(root, ".config/pimcp"), join(root, ".state"), join(root, ".wrangler"), join(base, "elsewhere")];
+    const under = await toolHostUnderTest({}, { root, deny: [], closed });
+    const paths = [".config/pimcp", ".config/pimcp/agent-key", ".CONFIG/PIMCP/new", ".state", ".state/secret", "kept/secret", "kept"];
+    for (const path of [...paths, "sub/way-round/agent-key", ".wrangler/config/default.toml"]) {
+      await expectRefusedByAll(under, path, /always closed to tools/);
+    }
+    expect(readFileSync(join(root, ".config/pimcp/agent-key"), "utf8")).toBe(SECRET);
+    expect(existsSync(join(root, ".wrangler"))).toBe(false);
+    expect(textOf(await under.call("grep", { pattern: "secret", glob: "**/*" }))).toBe("a.txt:1: plain secret");
+    expect(textOf(await under.call("grep", { pattern: "secret", path: ".config", glob: "pimcp/**" }))).toBe("No matches found");
+    expect(textOf(await under.call("find", { pattern: "*", path: ".config" }))).toBe("No files found matching pattern");
+    expect(textOf(await under.call("find", { pattern: "**/{agent-key,secret}" }))).toBe("No files found matching pattern");
+    expect(textOf(await under.call("read", { path: "sub/.config/pimcp/x" }))).toBe("not this one");
+  });
+
+  test("[CF18] [TL7] the private directory and the state are closed when they are below the root, but for long output", async () => {
+    const base = tempDir("closed");
+    const stateDir = join(base, "state [of] {it}");
+    const under = await toolHostUnderTest({}, { root: tmpdir(), stateDir });
+    for (const path of [join(stateDir, "marks/x.json"), join(under.privateDir, "agent/bin/rg"), join(under.privateDir, "agent/settings.json")]) {
+      // Ripgrep's name there is a link out of the root.
+      await expectRefusedByAll(under, path, path.endsWith("/rg") ? /outside the root/ : /always closed to tools/);
+    }
+    expect(textOf(await under.call("find", { pattern: "**", path: base }))).toBe("No files found matching pattern");
+    const long = join(under.privateDir, "output/long.log");
+    writeFileSync(long, "whole output");
+    expect(textOf(await under.call("read", { path: long }))).toBe("whole output");
+    expect(textOf(await under.call("write", { path: long, content: "x" }))).toContain("always closed to tools");
+  });
+
+  test("[CF18] [TL21] a root inside a closed place is one sentence at the start", async () => {
+    const base = tempDir("closed");
+    writeTree(base, { "pimcp/relays/": "" });
+    await expect(toolHostUnderTest({}, { root: join(base, "pimcp/relays"), closed: [join(base, "pimcp")] })).rejects.toThrow(
+      /^the root .*relays is in .*pimcp, which is always closed to tools: give another directory with --root$/,
+    );
+  });
+
+  test("[CF19] /proc and /sys are closed with the root /", async () => {
+    const under = await toolHostUnderTest({}, { root: "/" });
+    for (const path of ["/proc/self/environ", "/proc/self/root/etc/hostname", "/proc", "/sys/kernel", "../sys"]) {
+      await expectRefusedByAll(under, path, /always closed to tools|is refused/);
+    }
+    expect(textOf(await under.call("read", { path: "/etc/hostname" }))).not.toContain("refused");
+    await expect(toolHostUnderTest({}, { root: "/proc/self/task" })).rejects.toThrow("always closed to tools");
   });
 });
