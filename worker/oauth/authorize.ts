@@ -10,8 +10,8 @@ import { methodNotAllowed } from "./metadata.ts";
 import { isPublicDocumentAddress } from "./outgoing-fetch.ts";
 import type { Pending, PendingStore } from "./pending-store.ts";
 import { isDocumentClient, normalizeResource, SCOPE, type Providers } from "./provider.ts";
-import { isLoopbackHost, judgeRedirect, loopbackSpellings, redirectHostOf, withHostname } from "./redirects.ts";
-import { isSameSource, sourceOf, visitorOf } from "./visitor.ts";
+import { judgeRedirect, loopbackSpellings, redirectHostOf, withHostname } from "./redirects.ts";
+import { isSameSource, knownSource, visitorOf } from "./visitor.ts";
 import { setWaitingCookie, waitingCookieName } from "./waiting-cookie.ts";
 import { displayName, errorPage, waitingPage } from "./waiting-page.ts";
 
@@ -29,6 +29,8 @@ export interface AuthorizeOptions {
   readonly counters: Counters;
   readonly now: () => number;
   readonly workstationAddress: () => string | undefined;
+  /** Whether only this machine can reach the issuer, under any of its addresses. */
+  readonly isLocal: () => boolean;
   readonly isAgentConnected: () => boolean;
   /** Requests that gave way: their pages learn it now. */
   readonly onDisplaced: (ids: readonly string[]) => void;
@@ -63,7 +65,7 @@ export async function authorize(request: Request, origin: string, options: Autho
       redirectUri,
       clientName,
       allowedBefore: options.pending.wasAllowed(authRequest.clientId, redirectHostOf(redirectUri)),
-      code: isLoopbackHost(new URL(origin).hostname) ? null : randomMatchCode(),
+      code: options.isLocal() ? null : randomMatchCode(),
       cookieName: waitingCookieName(origin),
       cookieHash: await sha256Hex(cookie),
       address: visitor.address,
@@ -72,8 +74,7 @@ export async function authorize(request: Request, origin: string, options: Autho
       sameAddress,
     },
   };
-  const own = options.workstationAddress();
-  options.onDisplaced(options.pending.add(waiting, own === undefined ? undefined : sourceOf(own)));
+  options.onDisplaced(options.pending.add(waiting, knownSource(options.workstationAddress())));
   const page = renderWaiting(waiting, createdAt, !options.isAgentConnected());
   page.headers.append("set-cookie", setWaitingCookie(waiting.facts.cookieName, cookie, PENDING_LIFE_MS / 1000));
   return page;

@@ -16,10 +16,12 @@ import { preflight, RESOURCE_METADATA_PATHS, resourceMetadata, SERVER_METADATA_P
 import { guardOutgoingFetch } from "./outgoing-fetch.ts";
 import { createPendingStore } from "./pending-store.ts";
 import { createProviders } from "./provider.ts";
+import { isLocalIssuer } from "./redirects.ts";
 import { createRefreshMemory } from "./refresh-memory.ts";
 import { createRegistration } from "./registration.ts";
 import { createSqlKv, sweepSqlKv } from "./sql-kv.ts";
 import { createTokenEndpoint } from "./token-endpoint.ts";
+import { isFromLoopback } from "./visitor.ts";
 import { cardOf, createWaitingRoom } from "./wait.ts";
 
 export interface IssuerOptions {
@@ -64,7 +66,10 @@ export function createIssuer(options: IssuerOptions): Issuer {
       if (route === undefined) return undefined;
       if (route.cors && request.method === "OPTIONS") return preflight();
       // The issuer is what was configured: neither Host nor a forwarded header has a say in it.
-      const response = await route.answer(open(), new Request(`${origin}${url.pathname}${url.search}`, request), origin);
+      const ours = new Request(`${origin}${url.pathname}${url.search}`, request);
+      // What reaches a public issuer from loopback came through a proxy or tunnel: that is nobody's address.
+      if (isFromLoopback(ours) && !isLocal(options)) ours.headers.delete("cf-connecting-ip");
+      const response = await route.answer(open(), ours, origin);
       return route.cors ? withCors(response) : response;
     },
     async authenticate(request, origin) {
@@ -76,6 +81,11 @@ export function createIssuer(options: IssuerOptions): Issuer {
     decide: async (decision) => (hasTables(options.storage) ? open().room.decide(decision) : { outcome: "gone" }),
     sweep: () => (hasTables(options.storage) ? sweep(open(), options) : undefined),
   };
+}
+
+/** By every address it has, never by the one a request came to: that one the caller chose. */
+function isLocal(options: IssuerOptions): boolean {
+  return isLocalIssuer(options.deposits()?.origins ?? []);
 }
 
 type Parts = ReturnType<typeof assemble>;
@@ -93,7 +103,7 @@ function assemble(options: IssuerOptions) {
   const onUsed = (clientId: string) => registration.markUsed(clientId);
   const room = createWaitingRoom({ providers, pending, now, isAgentConnected, onUsed, onChanged: options.pendingChanged });
   const onDisplaced = (ids: readonly string[]) => room.displace(ids);
-  const opening = { providers, pending, counters, now, workstationAddress, isAgentConnected, onDisplaced };
+  const opening = { providers, pending, counters, now, workstationAddress, isLocal: () => isLocal(options), isAgentConnected, onDisplaced };
   return { sql, providers, pending, memory, registration, room, opening, tokens: createTokenEndpoint(providers, memory) };
 }
 

@@ -35,6 +35,11 @@ export function isLoopbackHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** Whether an issuer can be reached from this machine only: one address of it that others reach makes it a public one. */
+export function isLocalIssuer(origins: readonly string[]): boolean {
+  return origins.length > 0 && origins.every((origin) => URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname));
+}
+
 /**
  * The same address under the other loopback names, itself first. Clients register one and use another; all of them are
  * this machine (RFC 8252 §7.3 frees the port, which the provider does).

@@ -3,6 +3,9 @@
  * the platform sets them. `X-Forwarded-*` can be written by anyone and is never read.
  */
 
+/** Address and source of whoever came without one; all of them share the limits of one source. */
+const UNKNOWN = "unknown";
+
 export interface Visitor {
   readonly address: string;
   /** Key of rate limits: an IPv4 address, or the /64 of an IPv6 one, because a household or attacker owns a whole /64. */
@@ -15,7 +18,7 @@ export interface Visitor {
 export function visitorOf(request: Request): Visitor {
   const address = request.headers.get("cf-connecting-ip")?.trim().slice(0, 64) ?? "";
   return {
-    address: address === "" ? "unknown" : address,
+    address: address === "" ? UNKNOWN : address,
     source: sourceOf(address),
     country: request.headers.get("cf-ipcountry")?.slice(0, 2) ?? "",
     browser: browserOf(request.headers.get("user-agent") ?? ""),
@@ -23,7 +26,7 @@ export function visitorOf(request: Request): Visitor {
 }
 
 export function sourceOf(address: string): string {
-  if (!address.includes(":")) return address === "" ? "unknown" : address;
+  if (!address.includes(":")) return address === "" ? UNKNOWN : address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
   const [head = "", tail] = address.toLowerCase().split("%")[0]?.split("::") ?? [];
@@ -34,10 +37,22 @@ export function sourceOf(address: string): string {
   return `${groups.join(":")}::/64`;
 }
 
-/** `null` when either address is not known. */
+/** `null` when either address is not known: two strangers without an address are not one. */
 export function isSameSource(source: string, workstationAddress: string | undefined): boolean | null {
-  if (source === "unknown" || workstationAddress === undefined || workstationAddress === "") return null;
-  return source === sourceOf(workstationAddress);
+  const own = knownSource(workstationAddress);
+  return source === UNKNOWN || own === undefined ? null : source === own;
+}
+
+/** The source of an address, `undefined` if there is none. */
+export function knownSource(address: string | undefined): string | undefined {
+  const source = sourceOf(address ?? "");
+  return source === UNKNOWN ? undefined : source;
+}
+
+/** Whether `CF-Connecting-IP` names this machine. */
+export function isFromLoopback(request: Request): boolean {
+  const { source } = visitorOf(request);
+  return source.startsWith("127.") || source === sourceOf("::1");
 }
 
 const BROWSERS: readonly (readonly [RegExp, string])[] = [

@@ -164,19 +164,34 @@ describe("/authorize", () => {
       for (const { cookie } of [secure, local]) expect(stored).not.toContain(cookie.split("=")[1]);
     }));
 
-  test("[OA29] a loopback issuer needs no code, any other does", () =>
-    withIssuer(async (bench) => {
-      const clientId = await bench.register();
-      const local = await bench.open(clientId, {}, { origin: "http://localhost:8777" });
-      expect(local.html).not.toContain('id="code"');
-      await bench.look(local);
-      expect(bench.issuer.pending()[0]?.codeRequired).toBe(false);
-      expect((await bench.decide(local, { code: undefined })).searchParams.get("iss")).toBe("http://localhost:8777");
-      const remote = await bench.open(clientId);
-      expect(remote.code).toMatch(/^\d{6}$/);
-      await bench.look(remote);
-      expect(JSON.stringify(bench.issuer.pending())).not.toContain(remote.code);
-    }));
+  test("[OA29] an issuer on loopback alone needs no code", () =>
+    withIssuer(
+      async (bench) => {
+        const clientId = await bench.register();
+        const local = await bench.open(clientId, {}, { origin: "http://localhost:8777" });
+        expect(local.html).not.toContain('id="code"');
+        await bench.look(local);
+        expect(bench.issuer.pending()[0]?.codeRequired).toBe(false);
+        expect((await bench.decide(local, { code: undefined })).searchParams.get("iss")).toBe("http://localhost:8777");
+      },
+      { origins: ["http://127.0.0.1:8777", "http://localhost:8777", "http://[::1]:8777"] },
+    ));
+
+  test("[OA29] an issuer with one public origin asks for the code at every one of them", () =>
+    withIssuer(
+      async (bench) => {
+        const clientId = await bench.register();
+        for (const origin of [ORIGIN, "http://127.0.0.1:8777", "http://localhost:8777"]) {
+          const opened = await bench.open(clientId, {}, { origin });
+          expect(opened.code).toMatch(/^\d{6}$/);
+          await bench.look(opened);
+          expect(bench.issuer.pending().at(-1)?.codeRequired).toBe(true);
+          expect(JSON.stringify(bench.issuer.pending())).not.toContain(opened.code);
+          expect(await bench.issuer.decide({ id: opened.id, allow: true })).toEqual({ outcome: "wrong_code" });
+        }
+      },
+      { origins: ["http://127.0.0.1:8777", "http://localhost:8777", ORIGIN] },
+    ));
 
   test("[OA30] an absent workstation is told of at once", () =>
     withIssuer(async (bench) => {
@@ -392,6 +407,39 @@ describe("waiting and deciding", () => {
       await bench.look(await bench.open(clientId, {}, { ip: "198.51.100.2" }));
       expect(bench.issuer.pending()[1]?.opened.sameAddress).toBeNull();
     }));
+
+  test("[OA46] who has no address is not the workstation, even if that has none either", () =>
+    withIssuer(async (bench) => {
+      const clientId = await bench.register();
+      for (const [home, ip] of [
+        [HOME, undefined],
+        ["", undefined],
+        [undefined, undefined],
+        ["127.0.0.1", "127.0.0.1"],
+        ["127.0.0.1", "::1"],
+        ["::1", "::1"],
+      ]) {
+        bench.home = home;
+        const opened = await bench.open(clientId, {}, { ip });
+        await bench.look(opened);
+        expect(bench.issuer.pending().at(-1)?.opened).toMatchObject({ address: "unknown", sameAddress: null });
+        expect(bench.issuer.pending().length).toBeLessThanOrEqual(2);
+        bench.pass(1);
+      }
+      for (let at = 0; at < 54; at += 1) await bench.open(clientId, {}, { ip: at % 2 === 0 ? undefined : "127.0.0.1" });
+      expect((await bench.open(clientId, {}, { ip: undefined })).response.status).toBe(429);
+      expect((await bench.open(clientId, {}, { ip: "127.0.0.1" })).response.status).toBe(429);
+    }));
+
+  test("[OA46] an issuer on loopback alone knows its own machine", () =>
+    withIssuer(
+      async (bench) => {
+        bench.home = "127.0.0.1";
+        await bench.look(await bench.open(await bench.register(), {}, { ip: "127.0.0.1", origin: "http://127.0.0.1:8777" }));
+        expect(bench.issuer.pending()[0]?.opened).toMatchObject({ address: "127.0.0.1", sameAddress: true });
+      },
+      { origins: ["http://127.0.0.1:8777"] },
+    ));
 });
 
 /** The same storage after the object slept. */

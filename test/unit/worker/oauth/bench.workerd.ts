@@ -19,7 +19,8 @@ export interface Send {
   readonly json?: unknown;
   readonly body?: string;
   readonly headers?: Record<string, string>;
-  readonly ip?: string;
+  /** The workstation's own if it is left out, none if it is `undefined`. */
+  readonly ip?: string | undefined;
   readonly origin?: string;
 }
 
@@ -71,7 +72,8 @@ export class Bench {
     return this.storage.sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n;
   }
 
-  async send(path: string, { method, form, json, body, headers = {}, ip = HOME, origin = ORIGIN }: Send = {}): Promise<Response> {
+  async send(path: string, send: Send = {}): Promise<Response> {
+    const { method, form, json, body, headers = {}, ip, origin = ORIGIN } = { ip: HOME, ...send };
     const payload = form === undefined ? (json === undefined ? body : JSON.stringify(json)) : new URLSearchParams(form).toString();
     const type =
       form === undefined
@@ -81,7 +83,7 @@ export class Bench {
         : { "content-type": "application/x-www-form-urlencoded" };
     const request = new Request(`${origin}${path}`, {
       method: method ?? (payload === undefined ? "GET" : "POST"),
-      headers: { "cf-connecting-ip": ip, ...type, ...headers },
+      headers: { ...(ip === undefined ? {} : { "cf-connecting-ip": ip }), ...type, ...headers },
       redirect: "manual",
       ...(payload === undefined ? {} : { body: payload }),
     });
@@ -211,7 +213,6 @@ async function depositsOf(changes: Partial<Deposits>): Promise<Deposits> {
     allowOrigins: [],
     oauth: true,
     staticTokens: [{ id: "t1", name: "script", sha256, scope: ["mcp"] }],
-    root: "/work",
     offline: {
       legacy: { initialize: {}, fallbackVersion: "2025-11-25", results: {}, toolCall: {} },
       modern: { results: {}, toolCall: {} },
