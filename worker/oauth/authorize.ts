@@ -44,9 +44,12 @@ export async function authorize(request: Request, origin: string, options: Autho
   if (/prefetch|prerender/i.test(request.headers.get("sec-purpose") ?? request.headers.get("purpose") ?? "")) {
     return errorPage(503, "This page is not prepared in advance.", "Open it again.");
   }
+  if (!isNavigation(request.headers)) {
+    return errorPage(403, "Another page asked for this one in the background.", "A sign-in starts in a window of its own: start it in the app.");
+  }
   const visitor = visitorOf(request);
   const sameAddress = isSameSource(visitor.source, options.workstationAddress());
-  if (sameAddress !== true && !options.counters.take(`authorize:${visitor.source}`, OPENED_PER_HOUR, HOUR_MS)) {
+  if (sameAddress !== true && !options.counters.take([[`authorize:${visitor.source}`, OPENED_PER_HOUR]], HOUR_MS)) {
     return errorPage(429, "Too many sign-ins were started from this address.", "Wait an hour, then start again in the app.");
   }
   const parsed = await parse(new URL(request.url), origin, options.providers);
@@ -78,6 +81,17 @@ export async function authorize(request: Request, origin: string, options: Autho
   const page = renderWaiting(waiting, createdAt, !options.isAgentConnected());
   page.headers.append("set-cookie", setWaitingCookie(waiting.facts.cookieName, cookie, PENDING_LIFE_MS / 1000));
   return page;
+}
+
+/**
+ * Whether a window or tab shows the answer (W3C Fetch Metadata). An image, frame or `fetch` of any web page could otherwise take
+ * the owner's places, from the owner's address. Older browsers and other programs say nothing of the kind, except Node's
+ * `fetch`, which sends the mode alone.
+ */
+function isNavigation(headers: Headers): boolean {
+  const [site, dest, mode] = ["site", "dest", "mode"].map((name) => headers.get(`sec-fetch-${name}`) ?? undefined);
+  if (site === undefined && dest === undefined) return true;
+  return (dest ?? "document") === "document" && (mode ?? "navigate") === "navigate";
 }
 
 export function renderWaiting({ id, expiresAt, facts }: Pick<Pending, "id" | "expiresAt" | "facts">, now: number, away: boolean): Response {

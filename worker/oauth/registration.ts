@@ -2,7 +2,7 @@
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { readBody } from "./body.ts";
-import type { Counters } from "./counters.ts";
+import type { Counters, Limit } from "./counters.ts";
 import { placesToFree } from "./fair-places.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
 import { readJsonBody, type Providers } from "./provider.ts";
@@ -12,6 +12,8 @@ import { visitorOf } from "./visitor.ts";
 const HOUR_MS = 60 * 60_000;
 /** Per source and hour. A client registers once per connection; Cursor and others do at every retry. */
 const PER_HOUR = 30;
+/** Of all web pages of one source together: whoever is no browser may write any `Origin`, a new one each time. */
+const PER_HOUR_OF_PAGES = 120;
 /** Registered and never allowed. The oldest of the fullest source gives way: refusing would let strangers lock clients out. */
 const MAX_UNUSED = 200;
 const UNUSED_LIFE_MS = 24 * HOUR_MS;
@@ -34,7 +36,7 @@ export function createRegistration(providers: Providers, sql: SqlStorage, counte
     async fetch(request, origin) {
       if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
       const { source } = visitorOf(request);
-      if (!counters.take(`register:${source}`, PER_HOUR, HOUR_MS)) return tooMany();
+      if (!counters.take(limitsOf(source, request.headers.get("origin")), HOUR_MS)) return tooMany();
       const body = await readBody(request, MAX_BYTES);
       if (body === undefined) return oauthError(413, "invalid_client_metadata", `A registration is at most ${MAX_BYTES} bytes long.`);
       const metadata = acceptMetadata(parseJson(body));
@@ -61,6 +63,15 @@ export function createRegistration(providers: Providers, sql: SqlStorage, counte
       return first === null ? undefined : first + UNUSED_LIFE_MS;
     },
   };
+}
+
+/** A page registers from its visitor's address (browsers always send its `Origin`), and must not use up the share of programs there. */
+function limitsOf(source: string, page: string | null): readonly Limit[] {
+  if (page === null) return [[`register:${source}`, PER_HOUR]];
+  return [
+    [`register:${source} ${page.slice(0, 300)}`, PER_HOUR],
+    [`register:${source} pages`, PER_HOUR_OF_PAGES],
+  ];
 }
 
 /** The part of a stranger's metadata that is passed on, or the refusal. */

@@ -237,6 +237,33 @@ describe("/authorize", () => {
       expect(await openAs("198.51.100.9", 1)).toBe(429);
       expect(await openAs(HOME, 61)).toBe(200);
     }));
+
+  test("[OA34] what no window shows is refused and displaces nobody", () =>
+    withIssuer(async (bench) => {
+      const clientId = await bench.register();
+      const own = await bench.open(clientId);
+      const counted = bench.count("counters");
+      for (const headers of [
+        { "sec-fetch-dest": "image", "sec-fetch-mode": "no-cors", "sec-fetch-site": "cross-site" },
+        { "sec-fetch-dest": "empty", "sec-fetch-mode": "cors" },
+        { "sec-fetch-dest": "iframe", "sec-fetch-mode": "navigate" },
+        { "sec-fetch-dest": "script" },
+        { "sec-fetch-mode": "no-cors", "sec-fetch-site": "cross-site" },
+        { "sec-fetch-dest": "" },
+      ]) {
+        for (const ip of [HOME, "198.51.100.1"]) {
+          const { response, id } = await bench.open(clientId, {}, { headers, ip });
+          expect([response.status, id, response.headers.get("set-cookie")]).toEqual([403, "", null]);
+          expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+        }
+      }
+      expect([bench.count("pending_authorizations"), bench.count("counters")]).toEqual([1, counted]);
+      const shown = { "sec-fetch-dest": "document", "sec-fetch-mode": "navigate", "sec-fetch-site": "cross-site", "sec-fetch-user": "?1" };
+      for (const headers of [shown, { "sec-fetch-mode": "cors" }]) {
+        expect((await bench.open(clientId, {}, { headers, ip: "198.51.100.1" })).response.status).toBe(200);
+      }
+      expect((await bench.decide(own)).searchParams.has("code")).toBe(true);
+    }));
 });
 
 describe("waiting and deciding", () => {

@@ -79,6 +79,19 @@ describe("registration", () => {
       await bench.register({}, { ip: "2001:db8:1:2::1" });
     }));
 
+  test("[OA15] web pages use up their own share, not that of programs on the same machine", () =>
+    withIssuer(async (bench) => {
+      const asPage = async (origin: string) => (await bench.send("/register", { json: { redirect_uris: [REDIRECT] }, headers: { origin } })).status;
+      for (let at = 0; at < 30; at += 1) expect(await asPage("https://evil.example")).toBe(201);
+      for (let at = 0; at < 100; at += 1) expect(await asPage("https://evil.example")).toBe(429);
+      expect(await asPage("https://good.example")).toBe(201);
+      for (let at = 1; at < 90; at += 1) expect(await asPage(at === 1 ? "null" : `https://page-${at}.example`)).toBe(201);
+      const counted = bench.count("counters");
+      expect([await asPage("https://another.example"), await asPage("https://good.example")]).toEqual([429, 429]);
+      expect(bench.count("counters")).toBe(counted);
+      await bench.register();
+    }));
+
   test("[OA16] of the unused the oldest of the fullest source gives way, the used never", () =>
     withIssuer(async (bench) => {
       const { clientId: used } = await bench.connect();
