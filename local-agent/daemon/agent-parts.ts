@@ -6,7 +6,7 @@ import type { CallObserver } from "../../shared/call-events.ts";
 import { operatingPrompt } from "../mcp/instructions.ts";
 import { createMcpSurface, type McpSurface } from "../mcp/server.ts";
 import { createToolHost, type ToolHost } from "../tools/tool-host.ts";
-import { closedPlaces } from "./closed-places.ts";
+import { closedPlaces, programPlaces } from "./closed-places.ts";
 import { preparePrivateDirectory, type Directories } from "./config-dir.ts";
 import type { Installation } from "./installation.ts";
 import type { Lifetime } from "./lifetime.ts";
@@ -40,6 +40,7 @@ export async function startTools(context: AgentContext): Promise<ToolHost> {
       root: settings.root,
       deny: settings.deny,
       closed: closedPlaces({ directories, mode: settings.mode, home: homedir(), env }),
+      writeClosed: programPlaces(installation.packageRoot),
       tools: settings.tools ?? undefined,
       stateDir: preparePrivateDirectory(directories.state),
       secretEnv: SECRET_ENV,

@@ -1,5 +1,8 @@
-/** What no path tool may touch, whatever `--deny` says: whoever reads it can act as this agent, or as its Cloudflare account. */
-import { dirname, isAbsolute, join } from "node:path";
+/**
+ * What no path tool may touch, whatever `--deny` says: whoever reads it can act as this agent, or as its Cloudflare account.
+ * And what none may write: whoever changes it has a program run.
+ */
+import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Directories } from "./config-dir.ts";
 import type { Mode } from "./settings.ts";
 
@@ -21,4 +24,16 @@ export function closedPlaces({ directories, mode, home, env }: ClosedPlacesFor):
   if (isAbsolute(appData)) configHomes.push(join(appData, "xdg.config"));
   const wrangler = [...configHomes.map((configHome) => join(configHome, ".wrangler")), join(home, ".wrangler")];
   return [...new Set([directories.config, directories.state, ...keyFile, ...wrangler])];
+}
+
+/**
+ * What this program runs: itself, its packages (which may be a link), and every `node_modules` further up, where Node looks
+ * for what it does not find here (optional packages are asked for and usually missing).
+ */
+export function programPlaces(packageRoot: string): string[] {
+  const places = [packageRoot];
+  for (let directory = packageRoot; ; directory = dirname(directory)) {
+    places.push(basename(directory) === "node_modules" ? directory : join(directory, "node_modules"));
+    if (directory === dirname(directory)) return places;
+  }
 }

@@ -57,7 +57,7 @@ export async function* readChunks(root: ConfinedRoot, requested: string): AsyncG
 }
 
 export async function checkEditable(root: ConfinedRoot, requested: string): Promise<void> {
-  const { path } = await root.locate(requested, "touch");
+  const { path } = await root.locate(requested, "write");
   await access(path, constants.R_OK);
   await refuseUnlessRegular(path, requested);
   await refuseReadOnly(path, requested);
@@ -76,7 +76,7 @@ export async function readForEdit(root: ConfinedRoot, requested: string): Promis
  * the inode (hard link) keeps its content.
  */
 export async function replaceFile(root: ConfinedRoot, requested: string, content: string): Promise<void> {
-  const located = await root.locate(requested, "touch");
+  const located = await root.locate(requested, "write");
   if (located.exists) {
     await refuseUnlessRegular(located.path, requested);
     await refuseReadOnly(located.path, requested);
@@ -96,9 +96,9 @@ async function refuseReadOnly(path: string, requested: string): Promise<void> {
 
 /** Creates a directory and its parents below the root, then makes sure that is where they are. */
 export async function makeDirectory(root: ConfinedRoot, requested: string): Promise<void> {
-  const located = await root.locate(requested, "touch");
+  const located = await root.locate(requested, "write");
   await mkdir(located.path, { recursive: true });
-  await root.locate(await realpath(located.path), "touch");
+  await root.locate(await realpath(located.path), "write");
 }
 
 export async function listNames(root: ConfinedRoot, requested: string): Promise<string[]> {

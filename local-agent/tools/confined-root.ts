@@ -33,14 +33,16 @@ interface Located {
   readonly exists: boolean;
 }
 
+/** `read` may also reach files the tools wrote for the caller (`readableDir`); `write` reaches less than `touch`. */
+export type Purpose = "read" | "touch" | "write";
+
 export interface ConfinedRoot {
   /** Real path of the root. */
   readonly path: string;
-  /**
-   * Resolves an absolute path and checks it. `read` may also reach files the tools wrote for the caller (`readableDir`).
-   * @throws Refusal
-   */
-  locate(requested: string, purpose: "read" | "touch"): Promise<Located>;
+  /** Places closed to writing that exist and that the root contains or lies in. */
+  readonly writeClosed: readonly string[];
+  /** Resolves an absolute path and checks it. @throws Refusal */
+  locate(requested: string, purpose: Purpose): Promise<Located>;
   /** Checks an argument as the caller spelled it, before anything has resolved it. @throws Refusal */
   checkSpelling(argument: string): void;
   /** Whether a path reported by a search below a located directory may be shown. */
@@ -54,6 +56,8 @@ export interface RootSettings {
   readonly deny: readonly string[];
   /** Absolute places that are closed whatever `deny` says. They need not exist, and cost nothing outside the root. */
   readonly closed?: readonly string[] | undefined;
+  /** Absolute places `write` is refused in, judged by the real path; the root may be inside one. */
+  readonly writeClosed?: readonly string[] | undefined;
   /** A directory outside the root whose files `read` may open: output too long to show. */
   readonly readableDir?: string | undefined;
   readonly home?: string | undefined;
@@ -68,7 +72,10 @@ export async function openConfinedRoot(settings: RootSettings): Promise<Confined
   for (const entry of settings.deny) rules.push(...(await resolveDenyEntry(entry, path, settings.home ?? homedir())));
   const closed: DenyRule[] = [];
   for (const place of [...(settings.closed ?? []), ...SYSTEM_PLACES]) closed.push(...(await closePlace(place, { path, given })));
-  return confinedRoot({ path, given, readableDir, rules, closed });
+  const writeClosed: Located[] = [];
+  for (const place of settings.writeClosed ?? [])
+    writeClosed.push(await realLocation(resolve(place)).catch(() => ({ path: resolve(place), exists: false })));
+  return confinedRoot({ path, given, readableDir, rules, closed, writeClosed });
 }
 
 interface RootState {
@@ -77,12 +84,14 @@ interface RootState {
   readonly readableDir: string | undefined;
   readonly rules: readonly DenyRule[];
   readonly closed: readonly DenyRule[];
+  readonly writeClosed: readonly Located[];
 }
 
 function confinedRoot(state: RootState): ConfinedRoot {
   const allRules = [...state.closed, ...state.rules];
   return {
     path: state.path,
+    writeClosed: overlapping(state),
     async locate(requested, purpose) {
       checkText(requested, requested, state.path);
       const located = await locateOrRefuse(requested, state);
@@ -97,6 +106,9 @@ function confinedRoot(state: RootState): ConfinedRoot {
       if (closed !== undefined) throw new Refusal(`${requested} is refused: ${closed} is always closed to tools, and nothing below it can be used`);
       const denied = firstRule(state.rules, spellings);
       if (denied !== undefined) throw new Refusal(`${requested} is refused: "${denied}" is on the deny list, and nothing below it can be used`);
+      if (purpose === "write" && state.writeClosed.some((place) => isWithin(place.path, located.path))) {
+        throw new Refusal(`${requested} belongs to pi-relay itself and is closed to writing: start it with --root DIRECTORY to work elsewhere`);
+      }
       return located;
     },
     checkSpelling(argument) {
@@ -212,6 +224,19 @@ function componentsBelow(base: string, path: string): string[] | undefined {
   if (between === "") return [];
   const components = between.split(sep);
   return isAbsolute(between) || components[0] === ".." ? undefined : components;
+}
+
+/** Whether a real path is `place` or below it, for a disk that ignores case too. */
+function isWithin(place: string, path: string): boolean {
+  const fold = (text: string): string => text.split(sep).map(foldName).join(sep);
+  return componentsBelow(fold(place), fold(path)) !== undefined;
+}
+
+/** The outermost of the existing places closed to writing, as far as they concern this root. */
+function overlapping({ path, writeClosed }: RootState): string[] {
+  const places = new Set(writeClosed.filter((place) => place.exists).map((place) => place.path));
+  const concerned = [...places].filter((place) => isWithin(path, place) || isWithin(place, path));
+  return concerned.filter((place) => !concerned.some((other) => other !== place && isWithin(other, place)));
 }
 
 async function realDirectory(given: string): Promise<string> {

@@ -14,6 +14,8 @@ export interface HostReady {
   readonly tools: readonly ToolDescriptor[];
   /** Real path. */
   readonly root: string;
+  /** Real places closed to writing that the root contains or lies in. */
+  readonly writeClosed: readonly string[];
   readonly warnings: readonly string[];
 }
 

@@ -11,6 +11,8 @@ export interface HostSettings {
   readonly deny: readonly string[];
   /** Absolute places that are closed whatever `deny` says. */
   readonly closed: readonly string[];
+  /** Absolute places that are closed to writing. */
+  readonly writeClosed: readonly string[];
   /** Undefined: the platform's default. */
   readonly tools: readonly string[] | undefined;
   readonly mark: string;
@@ -33,7 +35,14 @@ export type ToHost =
   | { readonly t: "abort"; readonly id: number };
 
 export type FromHost =
-  | { readonly t: "ready"; readonly tools: readonly ToolDescriptor[]; readonly root: string; readonly warnings: readonly string[] }
+  | {
+      readonly t: "ready";
+      readonly tools: readonly ToolDescriptor[];
+      readonly root: string;
+      /** Those of the settings' places that the root contains or lies in. */
+      readonly writeClosed: readonly string[];
+      readonly warnings: readonly string[];
+    }
   /** The settings cannot be used; the host ends. A sentence for the person. */
   | { readonly t: "unusable"; readonly reason: string }
   | { readonly t: "prepared"; readonly id: number; readonly handle: number; readonly args: JsonObject }

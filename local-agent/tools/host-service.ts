@@ -24,7 +24,8 @@ export async function startService(given: HostSettings, send: (message: FromHost
     const tools = chooseTools(given.tools, process.platform);
     const ripgrep = await findRipgrep(given.agentDir);
     const settings: PiToolsSettings = { ...given, root, rgPath: ripgrep.path, placeRipgrep: ripgrep.place, timers: systemTimers };
-    send({ t: "ready", tools: describeTools(tools, settings), root: root.path, warnings: [...ripgrep.warnings, ...shellWarnings(tools)] });
+    const warnings = [...ripgrep.warnings, ...shellWarnings(tools)];
+    send({ t: "ready", tools: describeTools(tools, settings), root: root.path, writeClosed: root.writeClosed, warnings });
     return { settings, tools };
   } catch (error) {
     send({ t: "unusable", reason: error instanceof Error ? error.message : String(error) });

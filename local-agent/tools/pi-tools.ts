@@ -7,7 +7,7 @@ import type { Timers } from "../../shared/ports.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { ToolContent, ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
 import { callSpawns, type CallSpawns, type SearchMemory } from "./call-spawns.ts";
-import type { ConfinedRoot } from "./confined-root.ts";
+import type { ConfinedRoot, Purpose } from "./confined-root.ts";
 import { editPorts, findPorts, grepPorts, lsPorts, readPorts, RefusalMemory, writePorts, type CallContext } from "./file-ports.ts";
 import { failedOutcome } from "./host-protocol.ts";
 import * as pi from "./pi-modules.ts";
@@ -94,7 +94,12 @@ export async function executeCall(prepared: PreparedArguments, settings: PiTools
 async function checkPath({ name, args }: PreparedArguments, { root, refusals }: CallContext): Promise<void> {
   const path = args["path"];
   if (typeof path !== "string") return;
-  await refusals.watch(() => root.locate(pi.resolveToCwd(path, root.path), name === "read" ? "read" : "touch"));
+  await refusals.watch(() => root.locate(pi.resolveToCwd(path, root.path), purposeOf(name)));
+}
+
+function purposeOf(name: ToolName): Purpose {
+  if (name === "read") return "read";
+  return name === "write" || name === "edit" ? "write" : "touch";
 }
 
 /** The part of Pi's definitions that is used here, with the parameter types erased: arguments are validated instead. */

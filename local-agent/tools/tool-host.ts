@@ -36,6 +36,8 @@ export interface ToolHostOptions {
   readonly deny: readonly string[];
   /** Absolute places that stay closed to path tools whatever `deny` says: what is secret of the agent itself. `stateDir` is one anyway. */
   readonly closed: readonly string[];
+  /** Absolute places that can be read but not written: the program itself, which runs what is in its files. */
+  readonly writeClosed: readonly string[];
   /** Undefined: the platform's default. */
   readonly tools: readonly string[] | undefined;
   /** Where marks in use are remembered, so that the next start ends what a killed agent left. */
@@ -115,6 +117,7 @@ function startChild(options: ToolHostOptions, { dir, claim }: Ground, timers: Ti
     deny: options.deny,
     // Ripgrep's place and compiled code are in the last two: what is written there would be run.
     closed: [...options.closed, options.stateDir, dir.path],
+    writeClosed: options.writeClosed,
     tools: options.tools,
     mark: claim.mark,
     privateDir: dir.path,
@@ -179,7 +182,7 @@ function toolHost(options: ToolHostOptions, described: HostReady, supervisor: Ho
     list: () => described.tools,
     prepare,
     call,
-    confinement: () => describeConfinement(described.root, options.deny, described.tools),
+    confinement: () => describeConfinement({ ...described, deny: options.deny }),
     warnings: () => described.warnings,
     close,
   };

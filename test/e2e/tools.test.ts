@@ -65,6 +65,7 @@ describe("every tool", () => {
       root: join(base, "root"),
       deny,
       closed: [],
+      writeClosed: [],
       tools: undefined,
       stateDir: join(base, "state"),
       secretEnv: [],

@@ -57,6 +57,7 @@ export async function toolHostUnderTest(
     root,
     deny: [],
     closed: [],
+    writeClosed: [],
     tools: undefined,
     secretEnv: [],
     log: silentLog,

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, linkSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync, existsSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject } from "../../../shared/json.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -397,5 +397,51 @@ describe("what is always closed", () => {
     }
     expect(textOf(await under.call("read", { path: "/etc/hostname" }))).not.toContain("refused");
     await expect(toolHostUnderTest({}, { root: "/proc/self/task" })).rejects.toThrow("always closed to tools");
+  });
+});
+
+describe("the program itself", () => {
+  const files = { "app/dist/child.mjs": "run me", "app/package.json": "{}", "other/app.txt": "mine", "deps/x/index.js": "dependency" };
+
+  async function aroundProgram(root: string): Promise<ToolHostUnderTest & { base: string }> {
+    const base = tempDir("program");
+    writeTree(base, files);
+    symlinkSync("../deps", join(base, "app/node_modules"));
+    symlinkSync("../app", join(base, "other/innocent"));
+    const writeClosed = [join(base, "app"), join(base, "app/node_modules"), join(base, "node_modules")];
+    return { ...(await toolHostUnderTest({}, { root: join(base, root), writeClosed })), base };
+  }
+
+  test("[CF20] is read but not written, by whatever name", async () => {
+    const under = await aroundProgram(".");
+    const paths = ["app/dist/child.mjs", "app/new.js", "APP/dist/new/deep.js", "other/innocent/package.json", "deps/x/index.js"];
+    for (const path of [...paths, "app/node_modules/x/index.js", "node_modules/optional/index.js", join(under.base, "app/package.json")]) {
+      for (const name of ["write", "edit"]) {
+        expect([name, path, textOf(await under.call(name, TOOLS[name]!(path)))]).toEqual([
+          name,
+          path,
+          `${resolve(under.base, path)} belongs to pi-relay itself and is closed to writing: start it with --root DIRECTORY to work elsewhere`,
+        ]);
+      }
+    }
+    for (const [path, content] of Object.entries(files)) expect(readFileSync(join(under.base, path), "utf8")).toBe(content);
+    expect(existsSync(join(under.base, "node_modules"))).toBe(false);
+    expect(textOf(await under.call("read", { path: "app/dist/child.mjs" }))).toBe("run me");
+    expect(textOf(await under.call("grep", { pattern: "run", path: "app" }))).toBe("dist/child.mjs:1: run me");
+    expect((await under.call("write", { path: "other/app.txt", content: "changed" })).isError).toBe(false);
+    expect((await under.call("write", { path: "application/x", content: "new" })).isError).toBe(false);
+    expect(under.host.confinement().join("\n")).toContain(
+      `write and edit refuse ${join(under.base, "app")} and ${join(under.base, "deps")}, which belong to pi-relay itself: start it with --root`,
+    );
+  });
+
+  test("[CF20] with a root inside it nothing is written, and a root beside it is told nothing", async () => {
+    const inside = await aroundProgram("app/dist");
+    expect(textOf(await inside.call("write", { path: "new.mjs", content: "x" }))).toContain("belongs to pi-relay itself");
+    expect(textOf(await inside.call("read", { path: "child.mjs" }))).toBe("run me");
+    expect(inside.host.confinement().join("\n")).toContain("belongs to pi-relay itself");
+    const beside = await aroundProgram("other");
+    expect((await beside.call("write", { path: "n.txt", content: "x" })).isError).toBe(false);
+    expect(beside.host.confinement().join("\n")).not.toContain("pi-relay itself");
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { closedPlaces } from "../../../../local-agent/daemon/closed-places.ts";
+import { closedPlaces, programPlaces } from "../../../../local-agent/daemon/closed-places.ts";
 
 const directories = { config: "/xdg/pimcp", state: "/s/pimcp" };
 const around = { directories, mode: { kind: "stdio" }, home: "/h", env: {} } as const;
@@ -26,4 +26,15 @@ test("[CF18] a key file named on the command line is closed", () => {
     takeOver: false,
   } as const;
   expect(closedPlaces({ ...around, mode })).toContain("/w/key");
+});
+
+test("[CF20] the program's places are its package and every node_modules Node looks into for it", () => {
+  expect(programPlaces("/home/me/node_modules/pi-relay")).toEqual([
+    "/home/me/node_modules/pi-relay",
+    "/home/me/node_modules/pi-relay/node_modules",
+    "/home/me/node_modules",
+    "/home/me/node_modules",
+    "/home/node_modules",
+    "/node_modules",
+  ]);
 });

@@ -39,18 +39,28 @@ const tool = (name: string) => ({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 });
 
+const confinement = { root: "/w", deny: [], writeClosed: [] };
+
 test("[TL22] says first that a shell is not confined", () => {
-  const notes = describeConfinement("/w", [".ssh"], [tool("read"), tool("bash")]);
+  const notes = describeConfinement({ ...confinement, deny: [".ssh"], tools: [tool("read"), tool("bash")] });
   expect(notes[0]).toBe(
     "bash can read, change and send anything this account can: commands are not confined to /w, and the deny list does not apply to them.",
   );
-  expect(describeConfinement("/w", [], [tool("read"), tool("ls")])).toEqual([
+  expect(describeConfinement({ ...confinement, tools: [tool("read"), tool("ls")] })).toEqual([
     "read and ls are confined to /w: links and paths that lead out of it are refused.",
   ]);
 });
 
+test("[CF20] [TL22] says that the program itself is closed to writing when the root overlaps it and something writes", () => {
+  const closed = { ...confinement, writeClosed: ["/w/relay"] };
+  const sentence = "write and edit refuse /w/relay, which belongs to pi-relay itself: start it with --root DIRECTORY to work elsewhere.";
+  expect(describeConfinement({ ...closed, tools: [tool("write"), tool("edit")] })).toContain(sentence);
+  expect(describeConfinement({ ...closed, tools: [tool("read")] }).join()).not.toContain("pi-relay itself");
+  expect(describeConfinement({ ...confinement, tools: [tool("write"), tool("edit")] }).join()).not.toContain("pi-relay itself");
+});
+
 test("[TL22] says what becomes of processes that a command leaves, which Windows lets live on", () => {
-  const lastOn = (platform: NodeJS.Platform) => describeConfinement("/w", [], [tool("bash")], platform).at(-1);
+  const lastOn = (platform: NodeJS.Platform) => describeConfinement({ ...confinement, tools: [tool("bash")] }, platform).at(-1);
   expect(lastOn("linux")).toBe("What a command leaves running ends when pimcp ends, unless it cleared its environment.");
   expect(lastOn("darwin")).toBe(lastOn("linux"));
   expect(lastOn("win32")).toBe("A command that is stopped ends with the processes below it; what a finished command leaves running goes on.");
