@@ -1,7 +1,8 @@
 /**
- * Who gives way when places run out (DESIGN D6). Pure. The oldest of the fullest source gives way, so that one source can
- * fill only its own share, and the owner's own address is never pushed out by others.
+ * Who gives way when places run out (DESIGN D6). Pure. It is the oldest of the fullest source in the fullest group, so that one
+ * network can fill only its own share, however many addresses it has, and the owner's own address is never pushed out by others.
  */
+import { groupOf } from "./visitor.ts";
 
 export interface Place {
   readonly id: string;
@@ -29,14 +30,22 @@ export function placesToFree(places: readonly Place[], source: string, rules: Pl
   };
   const mine = () => rest.filter((place) => place.source === source);
   while (rules.perSource !== undefined && mine().length >= rules.perSource) free(mine()[0]);
-  while (rest.length >= rules.total && free(oldestOfFullest(rest, source, rules.ownSource)));
+  while (rest.length >= rules.total && free(firstToGo(rest, source, rules.ownSource)));
   return freed.map((place) => place.id);
 }
 
-function oldestOfFullest(places: readonly Place[], source: string, ownSource: string | undefined): Place | undefined {
-  const movable = places.filter((place) => place.source !== ownSource || source === ownSource);
-  const sizes = new Map<string, number>();
-  for (const place of movable) sizes.set(place.source, (sizes.get(place.source) ?? 0) + 1);
-  const most = Math.max(...sizes.values());
-  return movable.find((place) => sizes.get(place.source) === most);
+function firstToGo(places: readonly Place[], newcomer: string, ownSource: string | undefined): Place | undefined {
+  const movable = places.filter((place) => place.source !== ownSource || newcomer === ownSource);
+  const inGroup = fullest(movable, groupOf(newcomer), (place) => groupOf(place.source));
+  return fullest(inGroup, newcomer, (place) => place.source)[0];
+}
+
+/**
+ * The places that share the commonest key; of several such keys the one whose first place is oldest. The newcomer counts, so a
+ * network that is there already makes room for itself when all have as many.
+ */
+function fullest(places: readonly Place[], newcomer: string, keyOf: (place: Place) => string): readonly Place[] {
+  const shares = [...Map.groupBy(places, keyOf)].map(([key, share]) => ({ share, size: share.length + (key === newcomer ? 1 : 0) }));
+  const most = Math.max(...shares.map(({ size }) => size));
+  return shares.find(({ size }) => size === most)?.share ?? [];
 }

@@ -7,14 +7,14 @@ import { placesToFree } from "./fair-places.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
 import { readJsonBody, type Providers } from "./provider.ts";
 import { judgeRedirect } from "./redirects.ts";
-import { visitorOf } from "./visitor.ts";
+import { sourceOfPage, visitorOf } from "./visitor.ts";
 
 const HOUR_MS = 60 * 60_000;
 /** Per source and hour. A client registers once per connection; Cursor and others do at every retry. */
 const PER_HOUR = 30;
 /** Of all web pages of one source together: whoever is no browser may write any `Origin`, a new one each time. */
 const PER_HOUR_OF_PAGES = 120;
-/** Registered and never allowed. The oldest of the fullest source gives way: refusing would let strangers lock clients out. */
+/** Registered and never allowed. The oldest of the fullest network's gives way: refusing would let strangers lock clients out. */
 const MAX_UNUSED = 200;
 const UNUSED_LIFE_MS = 24 * HOUR_MS;
 /** A real registration is below 4 kB. */
@@ -35,8 +35,10 @@ export function createRegistration(providers: Providers, sql: SqlStorage, counte
   return {
     async fetch(request, origin) {
       if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
-      const { source } = visitorOf(request);
-      if (!counters.take(limitsOf(source, request.headers.get("origin")), HOUR_MS)) return tooMany();
+      const page = request.headers.get("origin");
+      const { source: address } = visitorOf(request);
+      const source = page === null ? address : sourceOfPage(address, page);
+      if (!counters.take(limitsOf(address, source), HOUR_MS)) return tooMany();
       const body = await readBody(request, MAX_BYTES);
       if (body === undefined) return oauthError(413, "invalid_client_metadata", `A registration is at most ${MAX_BYTES} bytes long.`);
       const metadata = acceptMetadata(parseJson(body));
@@ -66,12 +68,9 @@ export function createRegistration(providers: Providers, sql: SqlStorage, counte
 }
 
 /** A page registers from its visitor's address (browsers always send its `Origin`), and must not use up the share of programs there. */
-function limitsOf(source: string, page: string | null): readonly Limit[] {
-  if (page === null) return [[`register:${source}`, PER_HOUR]];
-  return [
-    [`register:${source} ${page.slice(0, 300)}`, PER_HOUR],
-    [`register:${source} pages`, PER_HOUR_OF_PAGES],
-  ];
+function limitsOf(address: string, source: string): readonly Limit[] {
+  const own: Limit = [`register:${source}`, PER_HOUR];
+  return source === address ? [own] : [own, [`register:${address} pages`, PER_HOUR_OF_PAGES]];
 }
 
 /** The part of a stranger's metadata that is passed on, or the refusal. */

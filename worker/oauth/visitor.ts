@@ -37,6 +37,21 @@ export function sourceOf(address: string): string {
   return `${groups.join(":")}::/64`;
 }
 
+/** What a web page does from its visitor's machine is a source of its own there. */
+export function sourceOfPage(source: string, page: string): string {
+  return `${source} ${page.slice(0, 300)}`;
+}
+
+/**
+ * The network a source lies in: the /24 of an IPv4 address, the /48 of an IPv6 one. One customer easily gets as much. The web
+ * pages of a network form another group than its programs.
+ */
+export function groupOf(source: string): string {
+  const [address = "", page] = source.split(" ", 2);
+  const network = address.replace(/^(\d+\.\d+\.\d+)\.\d+$/, "$1.0/24").replace(/^([\da-f]+:[\da-f]+:[\da-f]+):[\da-f]+::\/64$/, "$1::/48");
+  return page === undefined ? network : `${network} pages`;
+}
+
 /** `null` when either address is not known: two strangers without an address are not one. */
 export function isSameSource(source: string, workstationAddress: string | undefined): boolean | null {
   const own = knownSource(workstationAddress);

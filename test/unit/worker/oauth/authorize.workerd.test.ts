@@ -350,6 +350,17 @@ describe("waiting and deciding", () => {
       expect((await bench.decide(own)).searchParams.has("code")).toBe(true);
     }));
 
+  test("[OA39] one network cannot take the place of somebody elsewhere", () =>
+    withIssuer(async (bench) => {
+      const clientId = await bench.register();
+      const elsewhere = await bench.open(clientId, {}, { ip: "198.51.100.7" });
+      for (const ip of [...Array.from({ length: 40 }, (_, at) => `2001:db8:1:${at.toString(16)}::1`), "192.0.2.1", "192.0.2.2"]) {
+        bench.pass(1);
+        await bench.open(clientId, {}, { ip });
+      }
+      expect((await bench.decide(elsewhere)).searchParams.has("code")).toBe(true);
+    }));
+
   test("[OA40] after ten minutes nothing can be decided", () =>
     withIssuer(async (bench) => {
       const opened = await bench.open(await bench.register());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { placesToFree, type Place } from "../../../../worker/oauth/fair-places.ts";
-import { browserOf, isSameSource, sourceOf } from "../../../../worker/oauth/visitor.ts";
+import { browserOf, groupOf, isSameSource, sourceOf, sourceOfPage } from "../../../../worker/oauth/visitor.ts";
 
 const RULES = { total: 8, perSource: 2 };
 const place = (id: string, source: string, since: number): Place => ({ id, source, since });
@@ -13,6 +13,21 @@ describe("places", () => {
   test("[OA39] when all places are taken the oldest of the fullest source gives way", () => {
     const places = ["a", "b", "c", "d", "e", "f"].map((id, at) => place(id, id, at));
     expect(placesToFree([...places, place("g", "z", 50), place("h", "z", 51)], "new", RULES)).toEqual(["g"]);
+  });
+
+  test("[OA39] the fullest network gives way, in it the fullest source, in that the oldest", () => {
+    const owner = place("owner", "198.51.100.7", 0);
+    const lone = place("lone", "2001:db8:2:0::/64", 1);
+    const flood = (sources: readonly number[]) => sources.map((at, since) => place(`f${since}`, `2001:db8:1:${at.toString(16)}::/64`, since + 2));
+    expect(placesToFree([owner, lone, ...flood([0, 1, 2, 3, 4, 5])], "2001:db8:1:ff::/64", RULES)).toEqual(["f0"]);
+    expect(placesToFree([owner, lone, ...flood([0, 1, 2, 3, 3, 4])], "192.0.2.1", RULES)).toEqual(["f3"]);
+    const many = ["1", "2", "3", "4", "5", "6", "7"].map((last, at) => place(`v${last}`, `203.0.113.${last}`, at + 1));
+    expect(placesToFree([owner, ...many], "203.0.113.200", RULES)).toEqual(["v1"]);
+  });
+
+  test("[OA39] when all networks have as many, the newcomer's own makes room", () => {
+    const places = ["a", "b", "c", "d", "e", "f", "g"].map((id, at) => place(id, `2001:db8:${id}:0::/64`, at + 1));
+    expect(placesToFree([place("owner", "198.51.100.7", 0), ...places], "2001:db8:d:1::/64", RULES)).toEqual(["d"]);
   });
 
   test("[OA39] the own source keeps its places whoever comes", () => {
@@ -28,6 +43,17 @@ describe("places", () => {
 });
 
 describe("visitors", () => {
+  test.for([
+    ["203.0.113.7", "203.0.113.0/24"],
+    ["2001:db8:1:2::/64", "2001:db8:1::/48"],
+    [sourceOf("2001:db8::1"), "2001:db8:0::/48"],
+    ["unknown", "unknown"],
+    [sourceOfPage("203.0.113.7", "https://page.example"), "203.0.113.0/24 pages"],
+    [sourceOfPage("unknown", "a b c"), "unknown pages"],
+  ] as const)("[OA16] the network of %j is %s", ([source, group]) => {
+    expect(groupOf(source)).toBe(group);
+  });
+
   test.for([
     ["203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],

@@ -102,6 +102,20 @@ describe("registration", () => {
       for (const clientId of [used, mine]) expect((await bench.open(clientId)).response.status).toBe(200);
     }));
 
+  test("[OA16] neither a network of many addresses nor pages of many origins push out somebody's fresh client", () =>
+    withIssuer(async (bench) => {
+      const mine = await bench.register({}, { ip: "198.51.100.1" });
+      for (let at = 0; at < 210; at += 1) await bench.register({}, { ip: `2001:db8:2:${at.toString(16)}::1` });
+      expect((await bench.open(mine)).response.status).toBe(200);
+      const program = await bench.register();
+      for (let at = 0; at < 210; at += 1) {
+        if (at === 110) bench.pass(HOUR);
+        await bench.register({}, { headers: { origin: `https://page-${at}.example` } });
+      }
+      expect(bench.count("unused_clients")).toBe(200);
+      for (const clientId of [mine, program]) expect((await bench.open(clientId)).response.status).toBe(200);
+    }));
+
   test("[OA17] a client that was never allowed is gone after a day", () =>
     withIssuer(async (bench) => {
       const { clientId: used } = await bench.connect();
