@@ -13,6 +13,7 @@ test("the limits of the link are these", () => {
     inlineBytes: 16_384,
     windowBytes: 1_048_576,
     exchanges: 64,
+    perPrincipal: 32,
     headBytes: 8_192,
     silenceMs: 90_000,
     lifeMs: 3_600_000,

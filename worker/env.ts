@@ -5,8 +5,11 @@ export interface Env {
   readonly WORKSPACE: DurableObjectNamespace<WorkspaceObject>;
   /** Set with `wrangler secret put AGENT_KEY`; absent on a relay that was deployed by hand and not finished. */
   readonly AGENT_KEY?: string;
-  /** "1" only in the embedded relay, whose callers reach it on loopback without Cloudflare's edge in front. */
-  readonly EMBEDDED?: string;
+  /**
+   * Only in the embedded relay, which has no edge in front that would say where a caller is: `loopback` when every caller is on
+   * this machine, `public` when something unknown in front of it (`--issuer`) hands callers on.
+   */
+  readonly EMBEDDED?: "loopback" | "public";
 }
 
 /** A shorter key could be guessed; `npm run deploy` makes one of 43 characters (256 bits). */

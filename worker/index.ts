@@ -49,20 +49,21 @@ async function refuseAgent(request: Request, env: Env): Promise<Response | undef
 async function toObject(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
   const stub = env.WORKSPACE.getByName("default");
   try {
-    return guardAnswer(await stub.fetch(withClientAddress(request, env)), ctx);
+    return guardAnswer(await stub.fetch(request), ctx);
   } catch {
     return objectDied();
   }
 }
 
 /**
- * Rate limits and "same public address" rely on `CF-Connecting-IP`. The edge sets it; a caller of the embedded relay could
- * send any, so there it is always loopback.
+ * Rate limits and "same public address" rely on `CF-Connecting-IP`. The edge sets it; a caller of the embedded relay could send
+ * any, so there it is what is known for certain: loopback, or nothing.
  */
 function withClientAddress(request: Request, env: Env): Request {
-  if (env.EMBEDDED !== "1") return request;
+  if (env.EMBEDDED === undefined) return request;
   const headers = new Headers(request.headers);
-  headers.set("cf-connecting-ip", "127.0.0.1");
+  headers.delete("cf-connecting-ip");
   headers.delete("cf-ipcountry");
+  if (env.EMBEDDED === "loopback") headers.set("cf-connecting-ip", "127.0.0.1");
   return new Request(request, { headers });
 }

@@ -2,6 +2,7 @@
 import { renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../shared/ports.ts";
+import { visibleBlock } from "../../shared/visible-text.ts";
 import type { AgentContext } from "../daemon/agent-parts.ts";
 import { preparePrivateDirectory, type Directories } from "../daemon/config-dir.ts";
 import type { Installation } from "../daemon/installation.ts";
@@ -26,7 +27,8 @@ export interface RunOrder {
 
 /** Resolves when the agent has ended and everything it opened is closed. Throws `StartFailure` only before anything is open. */
 export async function runAgent(order: RunOrder): Promise<ExitCode> {
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  // Parts of a line come from elsewhere (a relay's words, a file's name): they may not drive the terminal.
+  const say = (line: string): void => void process.stderr.write(`${visibleBlock(line)}\n`);
   for (const notice of order.notices) say(notice);
   const log = openLog(order);
   const lifetime = createLifetime(log);

@@ -9,7 +9,8 @@ import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
-import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { convertV4MiniflareOptions, Miniflare, Response as MiniflareResponse, type Request as MiniflareRequest } from "miniflare";
+import { fetchPublic } from "./public-fetch.ts";
 import { RelayOrder, type RelayReport } from "./embedded-relay-protocol.ts";
 
 const DISPOSE_DEADLINE_MS = 2000;
@@ -41,10 +42,11 @@ async function run(order: RelayOrder): Promise<void> {
       modules: [{ type: "ESModule", path: "index.js", contents: readFileSync(order.workerPath, "utf8") }],
       compatibilityDate: "2026-08-01",
       compatibilityFlags: ["enable_request_signal", "global_fetch_strictly_public"],
-      bindings: { AGENT_KEY: order.agentKey, EMBEDDED: "1" },
+      bindings: { AGENT_KEY: order.agentKey, EMBEDDED: order.callers },
       durableObjects: { WORKSPACE: { className: "WorkspaceObject", useSQLite: true } },
       resourcePersistencePath: order.persistDir,
       cf: false,
+      outboundService: (request: MiniflareRequest) => answerPublicly(request),
       host: "127.0.0.1",
       port: 0,
       unsafeDirectSockets: [{ host: order.host, port: order.port }],
@@ -53,6 +55,17 @@ async function run(order: RelayOrder): Promise<void> {
   );
   await miniflare.ready;
   report({ t: "ready", port: Number((await miniflare.unsafeGetDirectURL()).port) });
+}
+
+/** The Worker's own requests: a failure is one to it, as on the network. */
+async function answerPublicly(request: MiniflareRequest): Promise<MiniflareResponse> {
+  try {
+    const { status, headers, body } = await fetchPublic(new URL(request.url), { accept: request.headers.get("accept") ?? "application/json" });
+    return new MiniflareResponse(status === 204 || status === 304 ? null : body, { status, headers });
+  } catch (error) {
+    report({ t: "logged", level: "warn", message: `document not fetched: ${error instanceof Error ? error.message : "unknown"}` });
+    return new MiniflareResponse("unreachable", { status: 502 });
+  }
 }
 
 /** Tells the agent which process is workerd, and ends this one with it: the agent then starts both anew. */

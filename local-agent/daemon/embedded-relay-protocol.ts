@@ -9,6 +9,8 @@ export const RelayOrder = v.object({
   host: v.string(),
   port: v.number(),
   agentKey: v.string(),
+  /** Who reaches it: see `EMBEDDED` in worker/env.ts. */
+  callers: v.picklist(["loopback", "public"]),
 });
 export type RelayOrder = v.InferOutput<typeof RelayOrder>;
 

@@ -27,6 +27,7 @@ export interface EmbeddedRelayOptions {
   /** 0 lets the system choose; a restart keeps what was chosen. */
   readonly port: number;
   readonly agentKey: string;
+  readonly callers: RelayOrder["callers"];
   readonly env: NodeJS.ProcessEnv;
   readonly timers: Timers;
   readonly log: Log;
@@ -192,8 +193,8 @@ function readiness(
       cancel();
       reject(new StartFailure("The local relay's process ended before it answered: try again, or use a deployed one (--relay).", EXIT.failed));
     });
-    const { workerPath, stateDir, host, agentKey } = options;
-    const order: RelayOrder = { t: "start", workerPath, persistDir: join(stateDir, "embedded"), host, port: given.port, agentKey };
+    const { workerPath, stateDir, host, agentKey, callers } = options;
+    const order: RelayOrder = { t: "start", workerPath, persistDir: join(stateDir, "embedded"), host, port: given.port, agentKey, callers };
     child.send(order, (error) => {
       if (error !== null) reject(new StartFailure(`The local relay's process could not be started: ${error.message}.`, EXIT.failed));
     });

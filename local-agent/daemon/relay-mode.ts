@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { DeskInfo, LinkState } from "../../shared/desk.ts";
+import type { DeskInfo } from "../../shared/desk.ts";
 import type { Deposits } from "../../shared/wire/frames.ts";
 import { createDesk, type Desk } from "../desk/desk.ts";
 import type { McpSurface } from "../mcp/server.ts";
@@ -18,8 +18,9 @@ import { readHostId, readStaticToken, type StaticToken } from "./machine.ts";
 import { writePageFile } from "./page-file.ts";
 import { createRelayLink, type RelayLink } from "./relay-link.ts";
 import { canonicalOrigins, chooseRelay, relayName, type RelayTarget } from "./relay-target.ts";
+import { createLinkNews, type LinkNews } from "./link-news.ts";
 import type { RunningAgent } from "./running-agent.ts";
-import type { Mode } from "./settings.ts";
+import { isLoopback, type Mode } from "./settings.ts";
 import { EXIT, StartFailure } from "./start-failure.ts";
 
 type RelayMode = Mode & { readonly kind: "relay" };
@@ -33,16 +34,19 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const pageFile = mode.oauth ? join(placeDir, "page.html") : null;
   lifetime.onEnd("claim", await claimAgentPlace(placeDir, relayName(target), { root: settings.root, pageFile }));
   if (pageFile !== null) await requireFreePort(settings.ui, 0, "ui-port");
-  const [tools, relay] = await Promise.all([startTools(context), openRelay(context, target, placeDir)]);
+  // Behind a public issuer something in front of the port hands callers on, whoever they are.
+  const isPublic = mode.issuer !== null && !isLoopback(new URL(mode.issuer).hostname);
+  const [tools, relay] = await Promise.all([startTools(context), openRelay(context, target, placeDir, isPublic)]);
 
   const origins = canonicalOrigins(relay.url, mode.issuer);
-  // With an https issuer something in front of it makes it reachable from elsewhere.
-  const isLocal = target.kind === "embedded" && mode.issuer?.startsWith("https:") !== true;
+  const isLocal = target.kind === "embedded" && !isPublic;
   const token = readStaticToken(configDir, settings.token);
   const info = describe(context, { tools, origins, isLocal, oauth: mode.oauth });
   const parts = connectDesk(context, tools, info);
   const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
+  const news = createLinkNews(relay.url);
   const link = openLink(context, {
+    news,
     mode,
     relay,
     parts,
@@ -50,7 +54,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     deposits: depositor({ ...context, mode, origins, token, surface: parts.surface }),
   });
   parts.attach(link);
-  await firstWelcome(context, link, relay.url);
+  await firstWelcome(context, link, relay.url, news);
   return { info, token, page, local: isLocal };
 }
 
@@ -59,7 +63,7 @@ interface ReachableRelay {
   readonly agentKey: string;
 }
 
-async function openRelay(context: AgentContext, target: RelayTarget, placeDir: string): Promise<ReachableRelay> {
+async function openRelay(context: AgentContext, target: RelayTarget, placeDir: string, isPublic: boolean): Promise<ReachableRelay> {
   if (target.kind === "deployed") return target;
   const { installation, lifetime, timers, log } = context;
   const agentKey = mintSecret();
@@ -71,6 +75,7 @@ async function openRelay(context: AgentContext, target: RelayTarget, placeDir: s
     host,
     port,
     agentKey,
+    callers: isPublic ? "public" : "loopback",
     // Compiling miniflare anew at each start would take a third of the start.
     env: { ...withoutOurs(context.env), NODE_COMPILE_CACHE: join(context.directories.state, "compile-cache") },
     timers,
@@ -96,7 +101,12 @@ function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): De
     info,
     clock,
     timers,
-    decide: (decision) => link?.decide(decision) ?? Promise.reject(new Error("the relay is not connected yet")),
+    decide: async (decision) => {
+      if (link === undefined) throw new Error("the relay is not connected yet");
+      const decided = await link.decide(decision);
+      context.log.event("info", "authorization.decided", { id: decision.id, outcome: decided.outcome });
+      return decided;
+    },
   });
   const surface = createSurface(context, tools, {
     started: (call) => desk.callStarted(call),
@@ -129,6 +139,7 @@ function openLink(
     readonly parts: DeskParts;
     readonly configDir: string;
     readonly deposits: () => Promise<Deposits>;
+    readonly news: LinkNews;
   },
 ): RelayLink {
   const { lifetime, clock, timers, log } = context;
@@ -148,7 +159,8 @@ function openLink(
     log,
     onState: (state) => {
       parts.desk.setLink(state);
-      reportWaiting(context, relay.url, state);
+      const line = given.news.lineFor(state);
+      if (line !== undefined) context.progress(line);
     },
     onPending: (pending) => parts.desk.setAuthorizations(pending),
   });
@@ -158,8 +170,10 @@ function openLink(
 }
 
 /** The banner waits for the first welcome; until then the person is told what it is waiting for. */
-async function firstWelcome(context: AgentContext, link: RelayLink, url: string): Promise<void> {
-  const cancel = context.timers.after(1000, () => context.progress(`Connecting to ${url} …`));
+async function firstWelcome(context: AgentContext, link: RelayLink, url: string, news: LinkNews): Promise<void> {
+  const cancel = context.timers.after(1000, () => {
+    if (!news.isAwaited) context.progress(`Connecting to ${url} …`);
+  });
   const ended = new Promise<"ended">((resolve) => {
     if (context.lifetime.signal.aborted) resolve("ended");
     context.lifetime.signal.addEventListener("abort", () => resolve("ended"), { once: true });
@@ -167,10 +181,6 @@ async function firstWelcome(context: AgentContext, link: RelayLink, url: string)
   const outcome = await Promise.race([link.opened.then(() => "opened" as const), ended]);
   cancel();
   if (outcome === "ended") throw new StartFailure("The start was ended before the relay answered.", EXIT.asked);
-}
-
-function reportWaiting(context: AgentContext, url: string, state: LinkState): void {
-  if (state.at === "waiting") context.progress(`No connection to ${url}: ${sentence(new Error(state.reason))} Trying again.`);
 }
 
 interface DepositParts {

@@ -66,7 +66,7 @@ export class RelaySocket {
     this.#socket.on("unexpected-response", (_request, response) => void this.#refusedUpgrade(response));
     this.#socket.on("error", (error) => this.end(lost("network", sentenceOf(error))));
     this.#socket.on("close", (code) =>
-      this.end(isRetriable(code) ? lost("closed", `The connection was closed (${code}).`) : refused("refused", "The relay refused this agent.")),
+      this.end(isRetriable(code) ? lost("closed", "The connection was closed.") : refused("refused", "The relay refused this agent.")),
     );
     this.#cancelCheck = options.timers.after(CHECK_MS, () => this.#check());
   }

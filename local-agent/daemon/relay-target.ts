@@ -36,8 +36,9 @@ function keyFileOf(url: string, configDir: string): string {
 }
 
 /**
- * The origins clients may use, preferred one first (DESIGN D5). On loopback both names of this machine, because some
- * clients only accept one of them.
+ * The origins clients may use, preferred one first (DESIGN D5). On loopback both names of this machine, because some clients
+ * only accept one of them. Behind a public issuer that one alone: whoever reaches the port from outside chooses the Host header,
+ * and a loopback name would be asked for no code (D6).
  */
 export function canonicalOrigins(relayUrl: string, issuer: string | null): string[] {
   const { protocol, hostname, port, origin } = new URL(relayUrl);
@@ -46,7 +47,9 @@ export function canonicalOrigins(relayUrl: string, issuer: string | null): strin
     isLoopback(hostname) || hostname === "0.0.0.0" || hostname === "[::]"
       ? loopbackNames(hostname).map((name) => `${protocol}//${name}${suffix}`)
       : [origin];
-  return [...new Set([...(issuer === null ? [] : [issuer]), ...own])];
+  if (issuer === null) return own;
+  const isPublic = !isLoopback(new URL(issuer).hostname);
+  return [...new Set([issuer, ...own.filter((each) => !isPublic || !isLoopback(new URL(each).hostname))])];
 }
 
 /** What identifies a relay on this machine: the name of its directory and, in words, in messages. */

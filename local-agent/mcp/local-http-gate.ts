@@ -18,7 +18,12 @@ type GateDecision =
 
 interface GatedRequest {
   readonly method?: string | undefined;
-  readonly headers: { readonly host?: string | undefined; readonly origin?: string | undefined; readonly authorization?: string | undefined };
+  readonly headers: {
+    readonly host?: string | undefined;
+    readonly origin?: string | undefined;
+    readonly authorization?: string | undefined;
+    readonly "access-control-request-headers"?: string | undefined;
+  };
 }
 
 export interface LocalHttpGate {
@@ -35,7 +40,7 @@ export function createLocalHttpGate(options: LocalHttpGateOptions): LocalHttpGat
       if (!hosts.has(host.toLowerCase())) return refused(403, `this server is reached as ${[...hosts].join(" or ")}, not as ${JSON.stringify(host)}`);
       if (origin !== undefined && !origins.has(origin.toLowerCase()))
         return refused(403, `web pages of ${JSON.stringify(origin)} may not call this server`);
-      const shared = origin === undefined ? {} : corsHeaders(origin);
+      const shared = origin === undefined ? {} : corsHeaders(origin, headers["access-control-request-headers"]);
       if (method === "OPTIONS" && origin !== undefined) return { at: "preflight", headers: shared };
       const tokenId = admittedToken(authorization, options.tokenSha256s);
       if (tokenId !== null) return { at: "admitted", tokenId, headers: shared };
@@ -62,11 +67,17 @@ function admittedToken(authorization: string | undefined, accepted: readonly str
   return matches[0]?.slice(0, 16) ?? null;
 }
 
-function corsHeaders(origin: string): Headers {
+/** Each revision adds `mcp-*` headers of its own. */
+function mcpHeaders(asked: string | undefined): string[] {
+  const names = (asked ?? "").split(",").map((name) => name.trim());
+  return names.filter((name) => /^mcp-[a-z0-9-]+$/i.test(name));
+}
+
+function corsHeaders(origin: string, asked: string | undefined): Headers {
   return {
     "Access-Control-Allow-Origin": origin,
     "Access-Control-Allow-Methods": "POST, DELETE",
-    "Access-Control-Allow-Headers": "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name",
+    "Access-Control-Allow-Headers": ["Authorization, Content-Type, Accept, Last-Event-ID", ...mcpHeaders(asked)].join(", "),
     "Access-Control-Expose-Headers": "WWW-Authenticate",
     Vary: "Origin",
   };

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { OfflineAnswers } from "../../shared/wire/frames.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
 import type { ExchangeHandler } from "./exchange.ts";
+import { createFairShare } from "./fair-share.ts";
 import { createExchangeHandler, type HttpExchangeOptions } from "./http-exchange.ts";
 import { withInstructionsTool } from "./instructions-tool.ts";
 import { askOfflineAnswers } from "./offline-answers.ts";
@@ -18,7 +19,7 @@ import { serveOverStdio, type StdioStreams } from "./stdio.ts";
  */
 const COMMENT_MS = 8000;
 
-export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallId"> {
+export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallId" | "share"> {
   /** A comment is written after this much silence on a call's stream. */
   readonly keepAliveMs?: number;
   /** No call lives longer. */
@@ -39,6 +40,7 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
     ...options,
     tools: withInstructionsTool(options.tools, options.instructions),
     newCallId: options.newCallId ?? randomUUID,
+    share: createFairShare(LIMITS.perPrincipal),
     keepAliveMs: options.keepAliveMs ?? COMMENT_MS,
     lifeMs: options.lifeMs ?? LIMITS.lifeMs,
   };

@@ -4,6 +4,7 @@ import type { Clock, Log } from "../../shared/ports.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { ToolOutcome, ToolProgress, ToolSource } from "../../shared/tool.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
+import type { FairShare } from "./fair-share.ts";
 
 /** The exchange or connection that a call belongs to. */
 export interface CallScope {
@@ -28,6 +29,7 @@ export interface ToolCallPorts {
   readonly log: Log;
   /** Mints call ids; unique, unguessable. */
   readonly newCallId: () => string;
+  readonly share: FairShare;
 }
 
 /** Runs one call. A source that throws although it must not is a defect: logged, and answered as a failed call. */
@@ -42,7 +44,9 @@ export async function runToolCall(
   const { id: principalId, name: client } = scope.principal;
   ports.calls.started({ callId, tool: call.name, args: call.args, client, principalId, at: startedAt });
   ports.log.event("info", "call.started", { callId, tool: call.name, principal: principalId });
-  const outcome = await execute(ports, call, scope, callId);
+  const leave = ports.share.take(principalId);
+  const outcome = leave === undefined ? TOO_MANY : await execute(ports, call, scope, callId);
+  leave?.();
   settled();
   const at = ports.clock.now();
   const state = scope.signal.aborted ? "cancelled" : outcome.isError ? "failed" : "ok";
@@ -70,6 +74,8 @@ async function execute(
     return failed(`The tool ${call.name} failed inside the agent and may have run in part. The agent's log has the call ${callId}.`);
   }
 }
+
+const TOO_MANY = failed("Too many calls of this client are still running here. Wait for one to end, or cancel one; nothing was run.");
 
 function failed(text: string): ToolOutcome {
   return { content: [{ type: "text", text }], isError: true };

@@ -1,6 +1,7 @@
 /** Where log events go. stdout belongs to protocols, so people read stderr and machines a 0600 file of JSON lines. */
 import { appendFileSync } from "node:fs";
 import type { Log, LogFields, LogLevel } from "../../shared/ports.ts";
+import { visibleLine } from "../../shared/visible-text.ts";
 
 const WEIGHT: Record<LogLevel, number> = { error: 0, warn: 1, info: 2, debug: 3 };
 
@@ -31,6 +32,6 @@ export const silentLog: Log = { event() {} };
 
 function formatFields(fields: LogFields | undefined): string {
   return Object.entries(fields ?? {})
-    .map(([key, value]) => ` ${key}=${String(value)}`)
+    .map(([key, value]) => ` ${key}=${visibleLine(String(value))}`)
     .join("");
 }

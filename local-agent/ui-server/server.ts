@@ -48,9 +48,10 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   let port = options.port;
   const app = createRoutes({ desk: options.desk, streams, secret: options.secret, uiDir: options.uiDir, port: () => port });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: malformedRequest });
-  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
-  server.maxConnections = 64;
-  server.headersTimeout = 10_000;
+  const server = createServer({ connectionsCheckingInterval: 1_000 }, (incoming, outgoing) => void answer(incoming, outgoing));
+  // Silent connections of another local account must not use up the places: they are ended soon, and there are many.
+  server.maxConnections = 1024;
+  server.headersTimeout = 5_000;
   server.requestTimeout = 30_000;
   try {
     port = await listen(server, options);

@@ -14,6 +14,8 @@ export const LIMITS = {
   windowBytes: 1024 * 1024,
   /** Open exchanges of one workspace. */
   exchanges: 64,
+  /** Of those, one client's: it must not be able to keep every other out. */
+  perPrincipal: 32,
   /** The last words of an answer. They also travel in a response header, as base64, from the object to the Worker. */
   headBytes: 8 * 1024,
 

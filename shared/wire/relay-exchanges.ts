@@ -114,7 +114,7 @@ export class RelayExchanges {
 
   /** [WP4] Takes a request, or refuses it when a bound is reached. */
   open(request: NewRequest, body: Uint8Array, now: number): Result<{ x: number; effects: RelayEffect[] }, Refusal> {
-    if (this.#open.size >= LIMITS.exchanges) return err("too_many");
+    if (this.#open.size >= LIMITS.exchanges || this.#openOf(request.principal.id) >= LIMITS.perPrincipal) return err("too_many");
     if (this.#heldBytes + body.byteLength > LIMITS.heldBytes) return err("too_much_held");
     const exchange = newExchange(this.#takeNumber(), request, body, now);
     // The agent would end the socket for it, and get it again on the next one.
@@ -275,6 +275,12 @@ export class RelayExchanges {
   #dropBody(exchange: Exchange): void {
     this.#heldBytes -= exchange.body.byteLength;
     exchange.body = NO_BYTES;
+  }
+
+  #openOf(principalId: string): number {
+    let count = 0;
+    for (const exchange of this.#open.values()) if (exchange.request.principal.id === principalId) count += 1;
+    return count;
   }
 
   #takeNumber(): number {

@@ -82,7 +82,7 @@ describe("whom the relay refuses", () => {
     expect(refused.stderr).toMatch(oneSentence(/--take-over/));
     await using taking = await relay.dial(elsewhere, { args: ["--take-over"], env: trusting() });
     expect(await holder.run.exit()).toBe(3);
-    expect(holder.run.stderr()).toMatch(oneSentence(/has taken this place/));
+    expect(holder.run.stderr()).toMatch(oneSentence(/has taken this workspace over.*--take-over/));
     expect(said(await bash(taking, "pwd"))).toBe(`${elsewhere.root}\n`);
     await home.expectNothingLeft();
   });
@@ -95,7 +95,7 @@ describe("whom the relay refuses", () => {
     cpSync(join(home.dir, "config"), join(same.dir, "config"), { recursive: true });
     await using newer = await relay.dial(same, { env: trusting() });
     expect(await older.run.exit()).toBe(3);
-    expect(older.run.stderr()).toMatch(oneSentence(/Another start of the agent has taken this place/));
+    expect(older.run.stderr()).toMatch(oneSentence(/A newer start of the agent on this machine has taken its place/));
     expect(said(await bash(newer, "pwd"))).toBe(`${same.root}\n`);
   });
 });
@@ -118,7 +118,7 @@ describe("what is no relay, or not yet", () => {
     const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
     const { code, stderr } = await ended(home, ["--relay", origin, "--key-file", writeKey(home)]);
     expect(code).toBe(3);
-    expect(stderr).toMatch(oneSentence(/no pi-relay at .*--relay/));
+    expect(stderr).toMatch(oneSentence(/instead of opening the link.*--relay/));
   });
 
   test("[EE17] a relay that is not there yet is waited for, which is said once, and used when it comes", async () => {

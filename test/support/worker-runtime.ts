@@ -59,7 +59,7 @@ export async function startWorker(options: WorkerRuntimeOptions = {}): Promise<W
       modules: [{ type: "ESModule", path: "worker.mjs", contents }],
       compatibilityDate: "2026-08-01",
       compatibilityFlags: ["enable_request_signal", "global_fetch_strictly_public"],
-      bindings: { AGENT_KEY, EMBEDDED: "1", ...options.bindings },
+      bindings: { AGENT_KEY, EMBEDDED: "loopback", ...options.bindings },
       durableObjects: { WORKSPACE: { className: "WorkspaceObject", useSQLite: true } },
       host: "127.0.0.1",
       cf: false,

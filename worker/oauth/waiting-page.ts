@@ -25,7 +25,7 @@ export function waitingPage(view: WaitingView, everySeconds: number): Response {
       : `<p>When the workstation asks for a code, type this one:</p><p class="code" id="code">${escape(`${view.code.slice(0, 3)} ${view.code.slice(3)}`)}</p>`;
   return page(200, "Waiting for your approval", {
     head: `<noscript><meta http-equiv="refresh" content="${everySeconds};url=${escape(link)}"></noscript>`,
-    body: `<p>An app that calls itself <b>${escape(view.clientName)}</b> wants to read, write and run commands on your workstation.</p>
+    body: `<p>An app that calls itself <b>${escape(view.clientName)}</b> wants to use the tools of your workstation: to read and change files there and to run commands, as far as its owner offers them.</p>
 <dl><dt>The key would go to</dt><dd><b>${escape(view.redirectHost)}</b></dd>
 <dt>It asked for</dt><dd>${escape(view.scopeAsked.join(" ") || "nothing in particular")}</dd>
 <dt>It would get</dt><dd>${escape(view.scopeGranted.join(" "))}</dd></dl>

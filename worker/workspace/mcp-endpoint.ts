@@ -31,11 +31,12 @@ export async function serveMcp(request: Request, url: URL, endpoint: McpEndpoint
       "foreign_origin",
       "Web pages of other origins may not call this endpoint. Start the agent with --allow-origin to permit one.",
     );
-  if (request.method === "OPTIONS" && origin !== "none") return new Response(null, { status: 204, headers: corsHeaders(origin, true) });
+  if (request.method === "OPTIONS" && origin !== "none")
+    return new Response(null, { status: 204, headers: { ...corsHeaders(origin), ...preflightHeaders(request.headers) } });
   const answer = await serveChecked(request, url, endpoint);
   if (origin === "none") return answer;
   const readable = new Response(answer.body, answer);
-  for (const [name, value] of Object.entries(corsHeaders(origin, false))) readable.headers.set(name, value);
+  for (const [name, value] of Object.entries(corsHeaders(origin))) readable.headers.set(name, value);
   return readable;
 }
 
@@ -93,24 +94,29 @@ function checkOrigin(origin: string | null, deposits: Deposits): "none" | "forei
   return deposits.origins.includes(origin) || deposits.allowOrigins.includes(origin) ? { allowed: origin } : "foreign";
 }
 
-function corsHeaders(origin: { readonly allowed: string }, isPreflight: boolean): Record<string, string> {
-  const common = {
-    "access-control-allow-origin": origin.allowed,
-    vary: "Origin",
-    "access-control-expose-headers": "mcp-session-id, www-authenticate",
-  };
-  if (!isPreflight) return common;
+function corsHeaders(origin: { readonly allowed: string }): Record<string, string> {
+  return { "access-control-allow-origin": origin.allowed, vary: "Origin", "access-control-expose-headers": "mcp-session-id, www-authenticate" };
+}
+
+/** What is forwarded may be sent: the `mcp-*` headers asked for, whatever a revision calls them, and the usual ones. */
+function preflightHeaders(headers: Headers): Record<string, string> {
+  const asked = (headers.get("access-control-request-headers") ?? "").toLowerCase().split(",");
+  const mcp = asked.map((name) => name.trim()).filter((name) => /^mcp-[a-z0-9-]+$/.test(name));
   return {
-    ...common,
     "access-control-allow-methods": METHODS,
-    "access-control-allow-headers": "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id",
+    "access-control-allow-headers": ["authorization", "content-type", "accept", "last-event-id", ...mcp].join(", "),
     "access-control-max-age": "600",
   };
 }
 
 /** By prefix, because each revision adds `mcp-*` headers that its server compares with the body. No credential, no cookie. */
 function forwardedHeaders(headers: Headers): [string, string][] {
-  return [...headers].filter(([name]) => name.startsWith("mcp-") || FORWARDED.has(name));
+  return [...headers].filter(([name, value]) => (name.startsWith("mcp-") || FORWARDED.has(name)) && isHeaderText(value));
+}
+
+/** The agent could not put anything else into a request; what is left out it misses, and says so in MCP's words. */
+function isHeaderText(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 
 const FORWARDED: ReadonlySet<string> = new Set(["accept", "content-type", "last-event-id", "user-agent"]);

@@ -20,6 +20,7 @@ function options(stateDir: string, port = 0): EmbeddedRelayOptions {
     host: "127.0.0.1",
     port,
     agentKey: "key-of-this-run",
+    callers: "loopback",
     env: process.env,
     timers: systemTimers,
     log: silentLog,
@@ -47,7 +48,7 @@ const anyRuns = (of: readonly ProcessIdentity[]): boolean => of.some((process) =
 test("[ER1] runs the Worker bundle at the given host and port with the agent key of this run", async () => {
   const relay = await start(tempDir());
   const answer = (await (await fetch(`${relay.url}/x?y=1`)).json()) as Record<string, unknown>;
-  expect(answer).toMatchObject({ url: `${relay.url}/x?y=1`, key: "key-of-this-run", embedded: "1" });
+  expect(answer).toMatchObject({ url: `${relay.url}/x?y=1`, key: "key-of-this-run", embedded: "loopback" });
 });
 
 test("[ER2] passes a request on as it came: no header rewrites the URL and no location is invented", async () => {

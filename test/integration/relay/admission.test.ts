@@ -29,6 +29,7 @@ describe("before the first hello", () => {
     for (const path of ["/mcp", "/register", "/.well-known/oauth-authorization-server"]) {
       const answer = await fetch(worker.origin + path, { method: path === "/mcp" ? "POST" : "GET" });
       expect(answer.status).toBe(503);
+      expect(answer.headers.get("retry-after")).toBe("30");
       expect(await answer.json()).toMatchObject({ error: "not_ready" });
     }
   });

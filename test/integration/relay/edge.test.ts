@@ -6,23 +6,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TOKEN } from "../../support/deposits.ts";
+import { staticToken } from "../../support/static-token.ts";
 import { call, post } from "../../support/mcp-post.ts";
 import { RawAgent } from "../../support/raw-agent.ts";
 import { startRelayed, type RelayedTarget } from "../../support/relayed-target.ts";
 import { sseHandler, type Driven } from "../../support/sse-handler.ts";
 import { startWorker } from "../../support/worker-runtime.ts";
 
+const OTHER_TOKEN = "another-static-token-0123456789";
+const THIRD_TOKEN = "a-third-static-token-0123456789";
 let target: RelayedTarget;
 let held: Driven[] = [];
 let isHolding = false;
+let begun = 0;
 beforeAll(async () => {
   target = await startRelayed(
     sseHandler((driven) => {
+      begun += 1;
       if (isHolding) return void held.push(driven);
       driven.write("data: {}\n\n");
       driven.end();
     }),
-    { deposits: { allowOrigins: ["https://app.example"] } },
+    {
+      deposits: {
+        allowOrigins: ["https://app.example"],
+        staticTokens: [staticToken("test", TOKEN), staticToken("other", OTHER_TOKEN), staticToken("third", THIRD_TOKEN)],
+      },
+    },
   );
 });
 afterAll(() => target.close());
@@ -51,7 +61,7 @@ describe("addresses", () => {
     for (const path of ["/nothing", "/mcp/", "/w/other/mcp", "/agent/x", "//mcp"]) {
       const answer = await fetch(target.worker.origin + path, { method: "POST" });
       expect(answer.status).toBe(404);
-      expect(await answer.json()).toMatchObject({ error: "not_found" });
+      expect(await answer.json()).toMatchObject({ error: "not_found", message: expect.stringContaining(`${target.worker.origin}/mcp`) as string });
     }
   });
 
@@ -89,15 +99,20 @@ describe("origins", () => {
     }
     const preflight = await fetch(target.url, {
       method: "OPTIONS",
-      headers: { origin: "https://app.example", "access-control-request-method": "POST" },
+      headers: {
+        origin: "https://app.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "Mcp-Param-Path, x-other",
+      },
     });
     expect(preflight.status).toBe(204);
-    expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization");
+    expect(preflight.headers.get("access-control-allow-headers")).toBe("authorization, content-type, accept, last-event-id, mcp-param-path");
   });
 });
 
 describe("credentials", () => {
   test("[ED6] no valid credential, no exchange", async () => {
+    begun = 0;
     const bad = [
       "",
       "Bearer",
@@ -116,11 +131,21 @@ describe("credentials", () => {
       await answer.text();
     }
     expect((await post(`${target.url}?access_token=${TOKEN}`, call(1), { token: null })).status).toBe(401);
+    expect(begun).toBe(0);
     expect((await post(target.url, call(1), { token: null, headers: { authorization: `bEaReR ${TOKEN}` } })).status).toBe(200);
   });
 });
 
 describe("sizes", () => {
+  test("[ED10] a header that is no text of HTTP is left out, and the request goes on", async () => {
+    const answer = await rawRequest("/mcp", {
+      host: `127.0.0.1:${target.worker.port}`,
+      authorization: `Bearer ${TOKEN}`,
+      "mcp-name": Buffer.from("日本").toString("latin1"),
+    });
+    expect(answer.status).toBe(200);
+  });
+
   test("[ED10] a request that fits no frame is refused alone, and the link stays", async () => {
     const refused = await post(target.url, call(1), { headers: { "mcp-param-x": "y".repeat(16_500) } });
     expect(refused.status).toBe(431);
@@ -149,11 +174,14 @@ describe("sizes", () => {
     expect((await post(target.url, call(1))).status).toBe(200);
   });
 
-  test("[ED8] [WP4] the sixty-fifth exchange is refused and told that nothing ran", async () => {
+  test("[ED8] [WP4] one client gets half of the exchanges and all together 64; the next is refused and told that nothing ran", async () => {
     isHolding = true;
-    const waiting = Array.from({ length: 64 }, (_, n) => post(target.url, call(n)));
+    const waiting = Array.from({ length: 32 }, (_, n) => post(target.url, call(n)));
+    while (held.length < 32) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await post(target.url, call("greedy"))).status).toBe(503);
+    waiting.push(...Array.from({ length: 32 }, (_, n) => post(target.url, call(n), { token: OTHER_TOKEN })));
     while (held.length < 64) await new Promise((resolve) => setTimeout(resolve, 20));
-    const refused = await post(target.url, call("late"));
+    const refused = await post(target.url, call("late"), { token: THIRD_TOKEN });
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("5");
     expect((await refused.json()) as object).toMatchObject({ error: { message: expect.stringContaining("nothing was run") as string } });

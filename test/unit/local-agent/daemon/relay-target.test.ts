@@ -60,7 +60,8 @@ test.for<[string, string | null, string[]]>([
   ["http://localhost:8777", null, ["http://127.0.0.1:8777", "http://localhost:8777"]],
   ["https://localhost:8443", null, ["https://127.0.0.1:8443", "https://localhost:8443"]],
   ["http://[::1]:8777", null, ["http://[::1]:8777", "http://localhost:8777"]],
-  ["http://127.0.0.1:8777", "https://m.example", ["https://m.example", "http://127.0.0.1:8777", "http://localhost:8777"]],
+  ["http://127.0.0.1:8777", "https://m.example", ["https://m.example"]],
+  ["http://127.0.0.1:8777", "http://localhost:9999", ["http://localhost:9999", "http://127.0.0.1:8777", "http://localhost:8777"]],
   ["https://r.example", null, ["https://r.example"]],
   ["https://r.example", "https://m.example", ["https://m.example", "https://r.example"]],
 ])("[ST17] canonical origins of %s with issuer %s", ([url, issuer, origins]) => {

@@ -47,12 +47,23 @@ function answering(...pieces: string[]) {
 }
 
 describe("bounds", () => {
+  const of = (id: string) => ({ ...request, principal: { ...request.principal, id } });
+
   test("[WP4] the sixty-fifth exchange is refused until one ends", () => {
     const relay = linked();
-    const numbers = Array.from({ length: 64 }, () => opened(relay).x);
-    expect(relay.open(request, NOTHING, t0)).toEqual({ ok: false, error: "too_many" });
-    relay.clientGone(numbers[0]!);
-    expect(relay.open(request, NOTHING, t0).ok).toBe(true);
+    const results = ["a", "b"].flatMap((id) => Array.from({ length: 32 }, () => relay.open(of(id), NOTHING, t0)));
+    expect(results.every((result) => result.ok)).toBe(true);
+    expect(relay.open(of("c"), NOTHING, t0)).toEqual({ ok: false, error: "too_many" });
+    const [first] = results;
+    if (first?.ok === true) relay.clientGone(first.value.x);
+    expect(relay.open(of("c"), NOTHING, t0).ok).toBe(true);
+  });
+
+  test("[WP4] the thirty-third exchange of one client is refused while others get theirs", () => {
+    const relay = linked();
+    for (let n = 0; n < 32; n++) expect(relay.open(of("a"), NOTHING, t0).ok).toBe(true);
+    expect(relay.open(of("a"), NOTHING, t0)).toEqual({ ok: false, error: "too_many" });
+    expect(relay.open(of("b"), NOTHING, t0).ok).toBe(true);
   });
 
   test("[WP4] request bodies above 32 MiB in all are refused until a head comes", () => {
