@@ -7,6 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { access } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import picomatch from "picomatch";
+import { matchBudget } from "./match-budget.ts";
 
 const MAX_STDERR_CHARS = 4096;
 
@@ -26,7 +27,7 @@ export interface FindRequest {
   readonly signal: AbortSignal;
 }
 
-/** Relative paths with "/", sorted, at most `limit`. @throws when ripgrep cannot search at all */
+/** Relative paths with "/", sorted, at most `limit`. @throws when ripgrep cannot search at all, or the pattern takes too long */
 export async function findFiles(request: FindRequest): Promise<string[]> {
   const gitAware = await isInsideGitRepository(request.realPath);
   const args = ["--no-config", "--files", "--hidden", "--no-messages", "--color=never", "--null", ...(gitAware ? [] : ["--no-require-git"])];
@@ -56,21 +57,29 @@ function findMatcher(pattern: string, searchPath: string): (path: string) => boo
   };
 }
 
+/** Which of these paths the request asks for. @throws Refusal when the pattern takes too long */
+function boundedFilter(request: FindRequest): (paths: readonly string[]) => string[] {
+  const budget = matchBudget();
+  const isWanted = budget.spend(() => {
+    const matches = findMatcher(request.pattern, request.searchPath);
+    const isIgnored = request.ignore.length === 0 ? () => false : picomatch([...request.ignore], { dot: true, windows: false });
+    return (path: string): boolean => matches(path) && !isIgnored(path);
+  });
+  return (paths) => budget.spend(() => paths.filter(isWanted));
+}
+
 async function collect(child: ChildProcess, request: FindRequest): Promise<Set<string>> {
   const found = new Set<string>();
   const seenDirectories = new Set<string>();
-  const matches = findMatcher(request.pattern, request.searchPath);
-  const isIgnored = request.ignore.length === 0 ? () => false : picomatch([...request.ignore], { dot: true, windows: false });
-  const consider = (path: string): void => {
-    if (found.size < request.limit && matches(path) && !isIgnored(path) && request.mayShow(join(request.realPath, path))) found.add(path);
-  };
   const stop = (): void => void child.kill("SIGKILL");
   request.signal.addEventListener("abort", stop, { once: true });
+  const ended = endOf(child);
   try {
-    const ended = endOf(child);
-    for await (const file of entriesOf(child)) {
-      for (const directory of newDirectories(file, seenDirectories)) consider(directory);
-      consider(file);
+    const wanted = boundedFilter(request);
+    for await (const files of entriesOf(child)) {
+      const paths = files.flatMap((file) => [...newDirectories(file, seenDirectories), file]);
+      const shown = wanted(paths).filter((path) => request.mayShow(join(request.realPath, path)));
+      for (const path of shown.slice(0, request.limit - found.size)) found.add(path);
       if (found.size >= request.limit) break;
     }
     stop();
@@ -79,18 +88,19 @@ async function collect(child: ChildProcess, request: FindRequest): Promise<Set<s
     if (failure !== undefined && found.size === 0) throw new Error(failure);
     return found;
   } finally {
+    stop();
     request.signal.removeEventListener("abort", stop);
   }
 }
 
-/** Paths as ripgrep prints them with `--null`: a name may hold a line break. */
-async function* entriesOf(child: ChildProcess): AsyncGenerator<string> {
+/** Paths as ripgrep prints them with `--null`, in batches: a name may hold a line break. */
+async function* entriesOf(child: ChildProcess): AsyncGenerator<string[]> {
   if (child.stdout === null) return;
   let rest = "";
   for await (const chunk of child.stdout.setEncoding("utf8") as AsyncIterable<string>) {
     const parts = (rest + chunk).split("\0");
     rest = parts.pop() ?? "";
-    for (const part of parts) yield (process.platform === "win32" ? part.replaceAll("\\", "/") : part).replace(/^\.\//, "");
+    yield parts.map((part) => (process.platform === "win32" ? part.replaceAll("\\", "/") : part).replace(/^\.\//, ""));
   }
 }
 
