@@ -1,9 +1,34 @@
-/** Reading a stranger's body: bounded, whatever `Content-Length` claims and however well it was compressed. */
+/** Reading strangers' bodies: bounded, whatever `Content-Length` claims and however well they were compressed. */
+import { err, ok, type Result } from "../../shared/result.ts";
+import { BodyReader, type BodyRefusal } from "../workspace/request-body.ts";
+import { oauthError } from "./metadata.ts";
 
-/** The body as text, or `undefined` when it is longer than `maxBytes`. */
-export async function readBody(message: Request | Response, maxBytes: number): Promise<string | undefined> {
-  if (Number(message.headers.get("content-length") ?? 0) > maxBytes) return undefined;
-  const reader = message.body?.getReader();
+/** For everything the issuer reads. Real bodies have a few hundred bytes and come with their headers. */
+export function createStrangersBodies(): BodyReader {
+  return new BodyReader({ totalBytes: 2 * 1024 * 1024, withinMs: 10_000, from: "strangers" });
+}
+
+/** The request's body as text, or the refusal; `tooLarge` is each endpoint's own. */
+export async function readText(bodies: BodyReader, request: Request, maxBytes: number, tooLarge: () => Response): Promise<Result<string, Response>> {
+  const read = await bodies.read(request, maxBytes);
+  return read.ok ? ok(new TextDecoder().decode(read.value)) : err(refuse(read.error, tooLarge));
+}
+
+function refuse(why: BodyRefusal, tooLarge: () => Response): Response {
+  switch (why) {
+    case "too_large":
+      return tooLarge();
+    case "too_slow":
+      return oauthError(408, "invalid_request", "The body did not arrive in time. Send it at once.");
+    case "too_much_held":
+      return oauthError(503, "temporarily_unavailable", "Too many requests are being read. Try again shortly.", { "retry-after": "5" });
+  }
+}
+
+/** The body of an answer as text, or `undefined` when it is longer than `maxBytes`. Whoever asked bounds the time. */
+export async function readAnswer(answer: Response, maxBytes: number): Promise<string | undefined> {
+  if (Number(answer.headers.get("content-length") ?? 0) > maxBytes) return undefined;
+  const reader = answer.body?.getReader();
   if (reader === undefined) return "";
   const decoder = new TextDecoder();
   let text = "";

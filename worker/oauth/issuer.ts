@@ -11,6 +11,7 @@ import { refusal } from "../respond.ts";
 import { hasTables, openTables } from "../workspace/tables.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
+import { createStrangersBodies } from "./body.ts";
 import { createCounters } from "./counters.ts";
 import { preflight, RESOURCE_METADATA_PATHS, resourceMetadata, SERVER_METADATA_PATHS, serveDocument, serverMetadata, withCors } from "./metadata.ts";
 import { guardOutgoingFetch } from "./outgoing-fetch.ts";
@@ -97,14 +98,15 @@ function assemble(options: IssuerOptions) {
   const providers = createProviders(createSqlKv(sql, options.clock), options.env, options.waitUntil);
   const counters = createCounters(sql, now);
   const pending = createPendingStore(sql);
+  const bodies = createStrangersBodies();
   const memory = createRefreshMemory(sql, now);
-  const registration = createRegistration(providers, sql, counters, now);
+  const registration = createRegistration({ providers, sql, counters, bodies, now });
   const { isAgentConnected, workstationAddress } = options;
   const onUsed = (clientId: string) => registration.markUsed(clientId);
   const room = createWaitingRoom({ providers, pending, now, isAgentConnected, onUsed, onChanged: options.pendingChanged });
   const onDisplaced = (ids: readonly string[]) => room.displace(ids);
   const opening = { providers, pending, counters, now, workstationAddress, isLocal: () => isLocal(options), isAgentConnected, onDisplaced };
-  return { sql, providers, pending, memory, registration, room, opening, tokens: createTokenEndpoint(providers, memory) };
+  return { sql, providers, pending, memory, registration, room, opening, tokens: createTokenEndpoint(providers, memory, bodies) };
 }
 
 interface Route {

@@ -3,7 +3,7 @@
  * for an address that a stranger wrote. The provider bounds size (5 kB) and time (10 s) but follows redirects and fetches
  * up to four times a sign-in, and takes no `fetch` of ours; so the global one is wrapped.
  */
-import { readBody } from "./body.ts";
+import { readAnswer } from "./body.ts";
 
 /** Successful documents are kept this long; failures never. Short, because a document may take back a redirect address. */
 const KEEP_MS = 60_000;
@@ -46,7 +46,7 @@ export function guarded(fetchNow: Fetch, now: () => number): Fetch {
     const response = await fetchNow(input, { ...init, redirect: "manual" });
     if (response.status >= 300 && response.status < 400) throw new TypeError("the address redirects, which is not followed");
     if (!response.ok) return response;
-    const body = await readBody(response, MAX_BYTES);
+    const body = await readAnswer(response, MAX_BYTES);
     if (body === undefined) throw new TypeError(`the answer is longer than ${MAX_BYTES} bytes`);
     const fresh = { until: now() + KEEP_MS, body, type: response.headers.get("content-type") ?? "" };
     kept.delete(url);

@@ -1,7 +1,8 @@
 /** Dynamic client registration (RFC 7591): open to strangers, hence bounded in rate, size and number. */
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
-import { readBody } from "./body.ts";
+import type { BodyReader } from "../workspace/request-body.ts";
+import { readText } from "./body.ts";
 import type { Counters, Limit } from "./counters.ts";
 import { placesToFree } from "./fair-places.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
@@ -31,7 +32,15 @@ export interface Registration {
   sweep(now: number): number | undefined;
 }
 
-export function createRegistration(providers: Providers, sql: SqlStorage, counters: Counters, now: () => number): Registration {
+export interface RegistrationOptions {
+  readonly providers: Providers;
+  readonly sql: SqlStorage;
+  readonly counters: Counters;
+  readonly bodies: BodyReader;
+  readonly now: () => number;
+}
+
+export function createRegistration({ providers, sql, counters, bodies, now }: RegistrationOptions): Registration {
   return {
     async fetch(request, origin) {
       if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
@@ -39,9 +48,11 @@ export function createRegistration(providers: Providers, sql: SqlStorage, counte
       const { source: address } = visitorOf(request);
       const source = page === null ? address : sourceOfPage(address, page);
       if (!counters.take(limitsOf(address, source), HOUR_MS)) return tooMany();
-      const body = await readBody(request, MAX_BYTES);
-      if (body === undefined) return oauthError(413, "invalid_client_metadata", `A registration is at most ${MAX_BYTES} bytes long.`);
-      const metadata = acceptMetadata(parseJson(body));
+      const body = await readText(bodies, request, MAX_BYTES, () =>
+        oauthError(413, "invalid_client_metadata", `A registration is at most ${MAX_BYTES} bytes long.`),
+      );
+      if (!body.ok) return body.error;
+      const metadata = acceptMetadata(parseJson(body.value));
       if (!metadata.ok) return metadata.error;
       const answer = await providers.fetch(postJson(`${origin}/register`, metadata.value), origin);
       if (!answer.ok) return answer;

@@ -3,21 +3,23 @@
  * bodies, refresh answers that may be asked for twice, and families that end when a token is reused.
  */
 import { isJsonObject, parseJson } from "../../shared/json.ts";
-import { readBody } from "./body.ts";
+import { err, ok, type Result } from "../../shared/result.ts";
+import type { BodyReader } from "../workspace/request-body.ts";
+import { readText } from "./body.ts";
 import { sha256Hex } from "./digest.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
 import { grantIdIn, isDocumentClient, normalizeResource, OWNER, readGrant, type Providers } from "./provider.ts";
 import { respell } from "./redirects.ts";
 import type { RefreshMemory } from "./refresh-memory.ts";
 
-const MAX_BYTES = 64 * 1024;
+const MAX_BYTES = 16 * 1024;
 
 export interface TokenEndpoint {
   token(request: Request, origin: string): Promise<Response>;
   revoke(request: Request, origin: string): Promise<Response>;
 }
 
-export function createTokenEndpoint(providers: Providers, memory: RefreshMemory): TokenEndpoint {
+export function createTokenEndpoint(providers: Providers, memory: RefreshMemory, bodies: BodyReader): TokenEndpoint {
   const inTurn = createTurns();
   const pass = (form: URLSearchParams, request: Request, origin: string) => providers.fetch(formRequest(`${origin}/token`, form, request), origin);
 
@@ -51,8 +53,9 @@ export function createTokenEndpoint(providers: Providers, memory: RefreshMemory)
 
   return {
     async token(request, origin) {
-      const form = await readForm(request);
-      if (form instanceof Response) return form;
+      const read = await readForm(request, bodies);
+      if (!read.ok) return read.error;
+      const form = read.value;
       if (!form.has("grant_type")) return oauthError(400, "invalid_request", "grant_type is required.");
       form.delete("scope"); // There is one scope and every grant has exactly it: nothing to widen, nothing to refuse.
       const isOurResource = normalizeResource(form, origin);
@@ -68,8 +71,9 @@ export function createTokenEndpoint(providers: Providers, memory: RefreshMemory)
       });
     },
     async revoke(request, origin) {
-      const form = await readForm(request);
-      if (form instanceof Response) return form;
+      const read = await readForm(request, bodies);
+      if (!read.ok) return read.error;
+      const form = read.value;
       if (!form.has("token")) return oauthError(400, "invalid_request", "token is required.");
       form.delete("grant_type"); // With one, the provider would read a token request.
       const grantId = grantIdIn(form.get("token") ?? "");
@@ -118,14 +122,14 @@ async function endReusedFamily(providers: Providers, memory: RefreshMemory, pres
   memory.forget(grantId);
 }
 
-async function readForm(request: Request): Promise<URLSearchParams | Response> {
-  if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
+async function readForm(request: Request, bodies: BodyReader): Promise<Result<URLSearchParams, Response>> {
+  if (request.method !== "POST") return err(methodNotAllowed("POST, OPTIONS"));
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") {
-    return oauthError(400, "invalid_request", "Content-Type must be application/x-www-form-urlencoded.");
+    return err(oauthError(400, "invalid_request", "Content-Type must be application/x-www-form-urlencoded."));
   }
-  const body = await readBody(request, MAX_BYTES);
-  return body === undefined ? oauthError(400, "invalid_request", `The body is at most ${MAX_BYTES} bytes long.`) : new URLSearchParams(body);
+  const body = await readText(bodies, request, MAX_BYTES, () => oauthError(400, "invalid_request", `The body is at most ${MAX_BYTES} bytes long.`));
+  return body.ok ? ok(new URLSearchParams(body.value)) : body;
 }
 
 /** Without `Origin`: CORS is answered in one place, ours. */

@@ -4,72 +4,118 @@ import { LIMITS } from "../../shared/wire/limits.ts";
 
 export type BodyRefusal = "too_large" | "too_much_held" | "too_slow";
 
-/** Undefined: the time is over. */
-type Limit = <T>(work: Promise<T>) => Promise<T | undefined>;
+export interface BodyBounds {
+  readonly maxBytes: number;
+  /** Of all bodies that are being read. */
+  readonly totalBytes: number;
+  /** How long a client may take to send one body. */
+  readonly withinMs: number;
+  /**
+   * `clients` have shown a credential: what does not fit is refused. `strangers` may open what they never finish: each body
+   * counts from its start, and the one that has taken longest gives way, so that they lock nobody out who sends at once.
+   */
+  readonly from: "clients" | "strangers";
+}
 
+/** Those of `/mcp`. */
+const DEFAULTS: BodyBounds = { maxBytes: LIMITS.requestBytes, totalBytes: LIMITS.heldBytes, withinMs: LIMITS.silenceMs, from: "clients" };
 const SMALL_BYTES = 64 * 1024;
+/** What a stranger's open request costs before its body came. */
+const LEAST_BYTES = 4 * 1024;
 /** How much of an oversized body is read and dropped: a client refused while it still sends sees a broken pipe instead. */
-const DRAIN_BYTES = 4 * LIMITS.requestBytes;
+const DRAIN_FACTOR = 4;
+
+interface Reading {
+  readonly maxBytes: number;
+  heldBytes: number;
+  end(why: BodyRefusal): void;
+  /** The work's result, or why reading ended before. */
+  inTime<T extends object>(work: Promise<T>): Promise<T | BodyRefusal>;
+}
 
 export class BodyReader {
-  readonly #withinMs: number;
+  readonly #bounds: BodyBounds;
+  /** Oldest first. */
+  readonly #open = new Set<Reading>();
   #heldBytes = 0;
 
-  /** @param withinMs how long a client may take to send one body */
-  constructor(withinMs: number = LIMITS.silenceMs) {
-    this.#withinMs = withinMs;
+  constructor(bounds: Partial<BodyBounds> = {}) {
+    this.#bounds = { ...DEFAULTS, ...bounds };
   }
 
-  /** The whole body. A declared length is not believed, only used to refuse early. */
-  async read(request: Request): Promise<Result<Uint8Array, BodyRefusal>> {
-    if (Number(request.headers.get("content-length") ?? "0") > DRAIN_BYTES) return err("too_large");
+  /** The whole body, at most `maxBytes` of it. A declared length is not believed, only used to refuse early. */
+  async read(request: Request, maxBytes: number = this.#bounds.maxBytes): Promise<Result<Uint8Array, BodyRefusal>> {
+    if (Number(request.headers.get("content-length") ?? "0") > DRAIN_FACTOR * maxBytes) return err("too_large");
     if (request.body === null) return ok(new Uint8Array(0));
-    const deadline = Promise.withResolvers<undefined>();
-    const timer = setTimeout(deadline.resolve, this.#withinMs);
-    const inTime = <T>(work: Promise<T>): Promise<T | undefined> => Promise.race([work, deadline.promise]);
+    const reading = startReading(maxBytes);
+    const timer = setTimeout(() => reading.end("too_slow"), this.#bounds.withinMs);
+    this.#open.add(reading);
     try {
-      return await this.#readWithin(request, request.body as ReadableStream<Uint8Array>, inTime);
+      return await this.#readWithin(request, request.body as ReadableStream<Uint8Array>, reading);
     } finally {
       clearTimeout(timer);
+      this.#release(reading);
     }
   }
 
-  async #readWithin(request: Request, body: ReadableStream<Uint8Array>, inTime: Limit): Promise<Result<Uint8Array, BodyRefusal>> {
-    // HTTP framing holds a body to its declared length, so a small one needs no counting.
-    if (Number(request.headers.get("content-length") ?? Number.NaN) <= SMALL_BYTES) {
-      const whole = await inTime(request.arrayBuffer());
-      return whole === undefined ? err("too_slow") : ok(new Uint8Array(whole));
+  async #readWithin(request: Request, body: ReadableStream<Uint8Array>, reading: Reading): Promise<Result<Uint8Array, BodyRefusal>> {
+    if (this.#bounds.from === "strangers") {
+      if (!this.#hold(reading, LEAST_BYTES)) return err("too_much_held");
+    } else if (Number(request.headers.get("content-length") ?? Number.NaN) <= SMALL_BYTES) {
+      // HTTP framing holds a body to its declared length, so a small one needs no counting.
+      const whole = await reading.inTime(request.arrayBuffer());
+      return typeof whole === "string" ? err(whole) : ok(new Uint8Array(whole));
     }
     const reader = body.getReader();
     try {
-      return await this.#collect(() => inTime(reader.read()));
+      return await this.#collect(reading, () => reading.inTime(reader.read()));
     } finally {
       void reader.cancel().catch(() => undefined);
     }
   }
 
-  /** `next` gives undefined when the time is over. */
-  async #collect(next: () => Promise<ReadableStreamReadResult<Uint8Array> | undefined>): Promise<Result<Uint8Array, BodyRefusal>> {
+  async #collect(
+    reading: Reading,
+    next: () => Promise<ReadableStreamReadResult<Uint8Array> | BodyRefusal>,
+  ): Promise<Result<Uint8Array, BodyRefusal>> {
     const pieces: Uint8Array[] = [];
-    let held = 0;
     let seen = 0;
-    try {
-      for (let piece = await next(); piece?.done !== true; piece = await next()) {
-        if (piece === undefined) return err("too_slow");
-        const { byteLength } = piece.value;
-        seen += byteLength;
-        if (seen > DRAIN_BYTES) break;
-        if (seen > LIMITS.requestBytes) continue;
-        if (this.#heldBytes + byteLength > LIMITS.heldBytes) return err("too_much_held");
-        this.#heldBytes += byteLength;
-        held += byteLength;
-        pieces.push(piece.value);
-      }
-    } finally {
-      this.#heldBytes -= held;
+    for (;;) {
+      const piece = await next();
+      if (typeof piece === "string") return err(piece);
+      if (piece.done) break;
+      seen += piece.value.byteLength;
+      if (seen > DRAIN_FACTOR * reading.maxBytes) break;
+      if (seen > reading.maxBytes) continue;
+      if (!this.#hold(reading, seen)) return err("too_much_held");
+      pieces.push(piece.value);
     }
-    return seen > LIMITS.requestBytes ? err("too_large") : ok(join(pieces, seen));
+    return seen > reading.maxBytes ? err("too_large") : ok(join(pieces, seen));
   }
+
+  /** Whether `bytes` of this body may be held now. */
+  #hold(reading: Reading, bytes: number): boolean {
+    const more = Math.max(0, bytes - reading.heldBytes);
+    while (this.#heldBytes + more > this.#bounds.totalBytes) {
+      const [oldest] = this.#open;
+      if (this.#bounds.from === "clients" || oldest === undefined || oldest === reading) return false;
+      oldest.end("too_much_held");
+      this.#release(oldest);
+    }
+    if (!this.#open.has(reading)) return false;
+    reading.heldBytes += more;
+    this.#heldBytes += more;
+    return true;
+  }
+
+  #release(reading: Reading): void {
+    if (this.#open.delete(reading)) this.#heldBytes -= reading.heldBytes;
+  }
+}
+
+function startReading(maxBytes: number): Reading {
+  const ended = Promise.withResolvers<BodyRefusal>();
+  return { maxBytes, heldBytes: 0, end: ended.resolve, inTime: (work) => Promise.race([work, ended.promise]) };
 }
 
 function join(pieces: readonly Uint8Array[], size: number): Uint8Array {

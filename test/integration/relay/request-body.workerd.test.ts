@@ -15,7 +15,7 @@ const pieces = (count: number, bytes: number) => {
 };
 
 test("[ED11] a body that does not come in time is given up, and its bytes no longer count", async () => {
-  const bodies = new BodyReader(100);
+  const bodies = new BodyReader({ withinMs: 100 });
   const stalled = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array(1000)) });
   expect(await bodies.read(request(stalled))).toEqual({ ok: false, error: "too_slow" });
   expect(await bodies.read(request("{}"))).toMatchObject({ ok: true });
@@ -29,7 +29,7 @@ test("[ED7] a body is whole up to the limit and refused beyond it", async () => 
 });
 
 test("[WP4] bodies that are being read count against what is held in all", async () => {
-  const bodies = new BodyReader(2000);
+  const bodies = new BodyReader({ withinMs: 2000 });
   const size = LIMITS.requestBytes - 1;
   const stalled = () =>
     new ReadableStream<Uint8Array>({

@@ -17,7 +17,7 @@ export interface Send {
   readonly method?: string;
   readonly form?: Record<string, string> | [string, string][];
   readonly json?: unknown;
-  readonly body?: string;
+  readonly body?: string | ReadableStream<Uint8Array>;
   readonly headers?: Record<string, string>;
   /** The workstation's own if it is left out, none if it is `undefined`. */
   readonly ip?: string | undefined;
