@@ -3,7 +3,7 @@
  * long as that very process lives, so a killed agent never blocks the next start and a suspended laptop never loses its
  * claim. Every look-and-claim happens under a short file lock, so two starts cannot both find the place free.
  */
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import lockfile from "proper-lockfile";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
@@ -49,6 +49,18 @@ export function readLiveClaim(dir: string): AgentClaim | undefined {
   if (typeof pid !== "number" || typeof began !== "string" || typeof root !== "string") return undefined;
   const claim = { pid, began, root, pageFile: typeof pageFile === "string" ? pageFile : null };
   return isStillRunning(claim) ? claim : undefined;
+}
+
+/** Every living claim of this account; `stateDir` is `Directories.state`. */
+export function listLiveClaims(stateDir: string): readonly AgentClaim[] {
+  const relays = join(stateDir, "relays");
+  let names: readonly string[];
+  try {
+    names = readdirSync(relays);
+  } catch {
+    return []; // Nothing was ever started.
+  }
+  return names.map((name) => readLiveClaim(join(relays, name))).filter((claim) => claim !== undefined);
 }
 
 function claimPath(dir: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -226,14 +226,30 @@ test("[ST8] the page file leads a browser to the page", async () => {
   expect((await fetch(address)).status).toBe(200);
 });
 
+/** A desktop whose opener does what `script` says. */
+function desktop(script: string): { readonly bin: string; readonly env: NodeJS.ProcessEnv } {
+  const bin = tempDir("bin");
+  writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return { bin, env: { DISPLAY: ":0", PATH: `${bin}:${process.env["PATH"] ?? ""}` } };
+}
+
 test("[ST8] pimcp open hands a browser the private file and never the secret", async () => {
   const home = newHome();
   const said = await startProgram(home, QUIET).ready();
-  const bin = tempDir("bin");
-  writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\necho "$1" > ${bin}/opened\n`, { mode: 0o755 });
-  expect(await ended(home, ["open"], { PATH: `${bin}:${process.env["PATH"] ?? ""}` })).toEqual({ code: 0, stdout: "", stderr: "" });
-  await waitUntil("the browser was asked", () => existsSync(join(bin, "opened")));
+  const { bin, env } = desktop('echo "$1" > "$(dirname "$0")/opened"; exec sleep 5');
+  const startedAt = performance.now();
+  expect(await ended(home, ["open"], env)).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect(performance.now() - startedAt).toBeLessThan(4500);
   expect(readFileSync(join(bin, "opened"), "utf8").trim()).toBe(pathToFileURL(said.pageFile ?? "").href);
+});
+
+test("[ST8] where no browser can be started pimcp open says what to open", async () => {
+  const home = newHome();
+  const said = await startProgram(home, QUIET).ready();
+  const failing = await ended(home, ["open"], desktop("sleep 0.2; exit 3").env);
+  expect(failing).toEqual({ code: 0, stdout: `No browser could be started: open ${said.pageFile} in a browser on this machine.\n`, stderr: "" });
+  const bare = await ended(home, ["open"], { DISPLAY: "", WAYLAND_DISPLAY: "", WSL_DISTRO_NAME: "" });
+  expect(bare).toEqual({ code: 0, stdout: `There is no display here: open ${said.pageFile} in a browser on this machine.\n`, stderr: "" });
 });
 
 test("[ST11] settings that cannot be written are one sentence", async () => {

@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { bannerJson, bannerText } from "../../../../local-agent/cli/banner.ts";
 import { ENV_PREFIX, envName, FLAGS, WITHOUT_ENV, type Flag } from "../../../../local-agent/cli/flags.ts";
 import { helpText } from "../../../../local-agent/cli/help.ts";
-import { hasDisplay } from "../../../../local-agent/cli/open-page.ts";
 import type { RunningAgent } from "../../../../local-agent/daemon/running-agent.ts";
 
 const agent: RunningAgent = {
@@ -101,14 +100,4 @@ test("[ST9] docs/configuration.md has a row for every flag, with its variable, d
     const fallback = flag.fallback.startsWith(".") ? `\`${flag.fallback}\`` : flag.fallback;
     expect(page).toContain(`| ${[name, variable, fallback, flag.meaning].join(" | ")} |`.replaceAll(/ +/g, " "));
   }
-});
-
-test.for<[NodeJS.ProcessEnv, NodeJS.Platform, boolean]>([
-  [{}, "linux", false],
-  [{ DISPLAY: ":0" }, "linux", true],
-  [{ WAYLAND_DISPLAY: "w" }, "linux", true],
-  [{}, "darwin", true],
-  [{ SSH_CONNECTION: "x" }, "darwin", false],
-])("a browser is only started where its window can appear: %o on %s", ([env, platform, shows]) => {
-  expect(hasDisplay(env, platform)).toBe(shows);
 });
