@@ -31,7 +31,7 @@ function judgeWebAddress(uri: string, url: URL): RedirectVerdict {
   return url.protocol === "https:" || isLoopbackHost(url.hostname) ? { verdict: "usable" } : unsafe("must use https, or http on this machine");
 }
 
-export function isLoopbackHost(hostname: string): boolean {
+function isLoopbackHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
