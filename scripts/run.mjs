@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { ensureBuild, ensureDependencies, ensureWorkerTypes } from "./run/prepare.mjs";
 import { endSignal, exitCodeOfSignal, run, wasAskedToEnd } from "./run/processes.mjs";
 import { entryOf, pinnedNode } from "./run/programs.mjs";
-import { say, Stop } from "./run/say.mjs";
+import { incomplete, say, Stop } from "./run/say.mjs";
 import { withSetupLock } from "./run/setup-lock.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -44,10 +44,7 @@ async function main([name, ...args]) {
   if (Number(process.versions.node.split(".")[0]) < 20) throw new Stop(`Node 20 or newer is needed to set up, this is ${process.version}.`, 2);
   await withSetupLock(join(root, ".setup.lock"), () => prepare(target));
   if (!wasAskedToEnd()) target.before?.();
-  const where =
-    target.agent === true
-      ? { cwd: personsDirectory(name), env: personsEnvironment(), ipc: true, withParent: true }
-      : { cwd: root, env, withParent: true };
+  const where = target.agent === true ? { cwd: personsDirectory(name), env: personsEnvironment(), ipc: true } : { cwd: root, env };
   return runSteps(target.steps(args), where);
 }
 
@@ -104,7 +101,8 @@ function browserCandidates() {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof Stop)) throw error;
-  say(error.message);
-  process.exitCode = error.exitCode;
+  const sentence = error instanceof Stop ? error.message : incomplete(error);
+  if (sentence === undefined) throw error;
+  say(sentence);
+  process.exitCode = error.exitCode ?? 1;
 }

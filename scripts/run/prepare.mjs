@@ -1,10 +1,11 @@
 // What has to be there before anything runs: dependencies and the build, each made again only when its inputs changed.
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { run, wasAskedToEnd } from "./processes.mjs";
-import { entryOf, npmCommand } from "./programs.mjs";
+import { runStep, wasAskedToEnd } from "./processes.mjs";
+import { entryOf, npmCommand, pinnedNode } from "./programs.mjs";
 import { say, Stop } from "./say.mjs";
+import { noteWorker } from "./setup-lock.mjs";
 
 /** Installs `dir`'s dependencies when there are none or package-lock.json changed. */
 export async function ensureDependencies(dir, label) {
@@ -16,12 +17,8 @@ export async function ensureDependencies(dir, label) {
     say(`Installing ${label} (npm ci); this takes a minute the first time.`);
     const startedAt = performance.now();
     const npm = npmCommand({ env: process.env, node: process.execPath, platform: process.platform });
-    // stdout may belong to MCP, so npm's goes to stderr as well.
-    const code = await run(npm[0], [...npm.slice(1), "ci", "--no-audit", "--no-fund", "--loglevel=error"], {
-      cwd: dir,
-      env: process.env,
-      stdio: ["ignore", 2, 2],
-    });
+    const args = [...npm.slice(1), "ci", "--no-audit", "--no-fund", "--loglevel=error"];
+    const code = await runStep(npm[0], args, { cwd: dir, env: process.env, onStart: noteWorker });
     if (wasAskedToEnd()) return;
     if (code !== 0) throw new Stop(`Installing ${label} failed (npm ci, exit code ${code}): see its output above; it needs the npm registry.`);
     say(`Installed ${label} in ${seconds(startedAt)}.`);
@@ -34,6 +31,8 @@ function isInstalled(dir, lock) {
   const installed = parse(readText(join(dir, "node_modules", ".package-lock.json")));
   const wanted = parse(readText(lock));
   if (installed === undefined || wanted === undefined) return false;
+  // An install that was killed can have left the list but not the programs.
+  if (wanted.packages["node_modules/node"] !== undefined && !existsSync(pinnedNode(dir, process.platform))) return false;
   return Object.entries(wanted.packages).every(([path, entry]) => {
     const found = installed.packages[path];
     return (
@@ -60,7 +59,7 @@ export async function ensureBuild(root, node, env, force = false) {
   if (!force && readText(stamp) === wanted) return;
   say("Building.");
   const startedAt = performance.now();
-  const code = await run(node, [join(root, "scripts/build.mjs")], { cwd: root, env, stdio: ["ignore", 2, 2] });
+  const code = await runStep(node, [join(root, "scripts/build.mjs")], { cwd: root, env, onStart: noteWorker });
   if (wasAskedToEnd()) return;
   if (code !== 0) throw new Stop(`The build failed (exit code ${code}): see its output above.`);
   mkdirSync(dirname(stamp), { recursive: true });
@@ -88,10 +87,9 @@ export async function ensureWorkerTypes(root, node, env) {
   const made = statSync(types, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (made > Math.max(...inputs)) return 0;
   mkdirSync(dirname(types), { recursive: true });
-  return run(node, [entryOf(root, "wrangler"), "types", ".types/worker-configuration.d.ts"], {
+  return runStep(node, [entryOf(root, "wrangler"), "types", ".types/worker-configuration.d.ts"], {
     cwd: root,
     env: { ...env, WRANGLER_SEND_METRICS: "false" },
-    stdio: ["ignore", 2, 2],
   });
 }
 

@@ -1,25 +1,44 @@
 // One set-up at a time: two `npm start` in one checkout must not install or build into each other. Plain Node, nothing installed yet.
+import { execFileSync } from "node:child_process";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { say } from "./say.mjs";
+import { endTree } from "./processes.mjs";
+import { say, Stop } from "./say.mjs";
 
-/** Runs `work` while holding the lock file at `path`; waits for a living holder, takes over from a dead one. */
+let held;
+
+/** Runs `work` while holding the lock file at `path`; waits for a living holder, takes over from a dead one and ends what that left running. */
 export async function withSetupLock(path, work) {
   for (let waited = 0; !claim(path); waited++) {
-    if (!takeFromTheDead(path) && waited === 5) say(`Waiting for another set-up of this checkout (process ${holderOf(path)?.pid}).`);
+    if (!(await takeFromTheDead(path)) && waited === 5) say(`Waiting for another set-up of this checkout (process ${holderOf(path)?.pid}).`);
     await sleep(200);
   }
+  held = path;
   try {
     return await work();
   } finally {
+    held = undefined;
     rmSync(path, { force: true });
   }
 }
 
+/**
+ * Names the program that works in the checkout for the holder of the lock: should the holder be killed, the program lives on,
+ * and the next start must not install into the same directory beside it.
+ */
+export function noteWorker(pid) {
+  if (held === undefined) return;
+  const draft = `${held}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify({ ...identity(process.pid), worker: identity(pid) }));
+  renameSync(draft, held);
+}
+
+const identity = (pid) => ({ pid, began: beganAt(pid) });
+
 /** A link appears whole or not at all, so nobody ever reads a half-written claim. */
 function claim(path) {
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, JSON.stringify({ pid: process.pid, began: beganAt(process.pid) }));
+  writeFileSync(draft, JSON.stringify(identity(process.pid)));
   try {
     linkSync(draft, path);
     return true;
@@ -31,9 +50,10 @@ function claim(path) {
   }
 }
 
-function takeFromTheDead(path) {
+async function takeFromTheDead(path) {
   const holder = holderOf(path);
   if (holder === undefined || isRunning(holder)) return false;
+  if (holder.worker !== undefined) await endWorker(holder.worker);
   const aside = `${path}.dead.${process.pid}`;
   try {
     renameSync(path, aside);
@@ -46,6 +66,18 @@ function takeFromTheDead(path) {
     rmSync(aside, { force: true });
   }
   return true;
+}
+
+const WORKER_ENDS_WITHIN_MS = 5000;
+
+async function endWorker(worker) {
+  if (worker.began === "") return; // Another program may have its process id by now.
+  for (let waitedMs = 0; isRunning(worker); waitedMs += 50) {
+    if (waitedMs === 0) say(`Ending what a killed set-up left running (process ${worker.pid}).`);
+    if (waitedMs >= WORKER_ENDS_WITHIN_MS) throw new Stop(`Process ${worker.pid} still installs into this checkout: end it, then run this again.`);
+    endTree(worker.pid, "SIGKILL");
+    await sleep(50);
+  }
 }
 
 function holderOf(path) {
@@ -63,14 +95,34 @@ function isRunning({ pid, began }) {
     return error.code === "EPERM";
   }
   const now = beganAt(pid);
-  return now === "" || began === "" || now === began;
+  return now !== GONE && (now === "" || began === "" || now === began);
 }
 
-/** Start of a process in clock ticks since boot (proc(5), field 22), because pids are reused; "" elsewhere. */
+const GONE = "gone";
+
+/**
+ * When a process began, because process ids are reused: on Linux in clock ticks since boot (proc(5), field 22), elsewhere in the
+ * words of ps; "" where neither is known, `GONE` for one that only waits to be collected.
+ */
 function beganAt(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? GONE : (fields[19] ?? "");
+  } catch {
+    return process.platform === "linux" || process.platform === "win32" ? "" : beganByPs(pid);
+  }
+}
+
+function beganByPs(pid) {
+  try {
+    const said = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      timeout: 2000,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [state = "", ...began] = said.trim().split(/\s+/);
+    return state.startsWith("Z") ? GONE : began.join(" ");
   } catch {
     return "";
   }

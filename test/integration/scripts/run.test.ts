@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -163,6 +163,80 @@ test("[ST32] a set-up that was killed does not block the next one", async () => 
   killed.process.kill("SIGKILL");
   await killed.exit;
   expect(await start(dir, ["start", "--exit"]).exit).toBe(7);
+});
+
+/** What stands for npm: says that it began, heeds no signal, and starts a program that does neither. */
+function stubbornNpm(dir: string): NodeJS.ProcessEnv {
+  const sleeper = 'process.on("SIGINT", () => {}); setTimeout(() => {}, 30000);';
+  writeFileSync(
+    join(dir, "npm-cli.cjs"),
+    `const { spawn } = require("node:child_process");
+     const below = spawn(process.execPath, ["-e", ${JSON.stringify(sleeper)}], { stdio: "ignore" });
+     process.on("SIGINT", () => {}); process.on("SIGTERM", () => {});
+     require("node:fs").writeFileSync("npm-began", process.pid + " " + below.pid);
+     setTimeout(() => {}, 30000);`,
+  );
+  writeFileSync(join(dir, "package-lock.json"), JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }));
+  return { npm_execpath: join(dir, "npm-cli.cjs") };
+}
+
+async function npmProcesses(dir: string): Promise<readonly number[]> {
+  await waitUntil("npm runs", () => existsSync(join(dir, "npm-began")));
+  const pids = readFileSync(join(dir, "npm-began"), "utf8").split(" ").map(Number);
+  onTestFinished(() => pids.filter(isAlive).forEach((pid) => process.kill(pid, "SIGKILL")));
+  return pids;
+}
+
+/** A package lock that nothing has to be installed for. */
+const settle = (dir: string): void =>
+  writeFileSync(join(dir, "package-lock.json"), JSON.stringify({ packages: { "node_modules/a": { version: "1.0.0" } } }));
+
+test.skipIf(process.platform === "win32")(
+  "[ST32] an install that outlives its killed start is ended before the next one touches the checkout",
+  async () => {
+    const dir = checkout();
+    const killed = start(dir, ["start"], { env: stubbornNpm(dir) });
+    const orphans = await npmProcesses(dir);
+    killed.process.kill("SIGKILL");
+    await waitUntil("it is dead", () => killed.process.signalCode !== null);
+    expect(orphans.map(isAlive)).toEqual([true, true]);
+    settle(dir);
+    const next = start(dir, ["start", "--exit"]);
+    expect(await next.exit).toBe(7);
+    expect(next.stderr()).toContain(`Ending what a killed set-up left running (process ${orphans[0]}).\n`);
+    await waitUntil("nothing of it is left", () => !orphans.some(isAlive));
+  },
+);
+
+test.skipIf(process.platform === "win32")("[ST33] Ctrl-C during an install is answered at once and ends all of it within two seconds", async () => {
+  const dir = checkout();
+  const run = start(dir, ["start"], { env: stubbornNpm(dir) });
+  const pids = await npmProcesses(dir);
+  const startedAt = performance.now();
+  run.process.kill("SIGINT");
+  run.process.kill("SIGINT");
+  expect(await run.exit).toBe(130);
+  expect(performance.now() - startedAt).toBeLessThan(2500);
+  expect(run.stderr()).toMatch(/^Installing .*\nStopping …\n$/);
+  await waitUntil("nothing of it is left", () => !pids.some(isAlive));
+});
+
+test("[ST31] what npm lists as installed but is not there is installed", async () => {
+  const dir = checkout();
+  const packages = { "node_modules/node": { version: "24.0.0" } };
+  writeFileSync(join(dir, "package-lock.json"), JSON.stringify({ packages }));
+  writeFileSync(join(dir, "node_modules/.package-lock.json"), JSON.stringify({ packages }));
+  rmSync(join(dir, "node_modules/.bin/node"));
+  writeFileSync(join(dir, "npm-cli.cjs"), `require("node:fs").symlinkSync(${JSON.stringify(process.execPath)}, "node_modules/.bin/node");`);
+  expect(await start(dir, ["start", "--exit"], { env: { npm_execpath: join(dir, "npm-cli.cjs") } }).exit).toBe(7);
+});
+
+test("[ST35] a node_modules with holes is one sentence", async () => {
+  const dir = checkout();
+  rmSync(join(dir, "node_modules/.bin/node"));
+  const run = start(dir, ["start"]);
+  expect(await run.exit).toBe(1);
+  expect(run.stderr()).toMatch(/\nnode_modules is incomplete \(.*node is missing\): remove it and run this again\.\n$/);
 });
 
 test("[ST33] a signal is handed on", async () => {
