@@ -3,10 +3,12 @@ import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { access, lstat, mkdir, open, readdir, realpath, type FileHandle, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { JsonObject } from "../../shared/json.ts";
 import writeFileAtomic from "write-file-atomic";
 import { Refusal, type ConfinedRoot } from "./confined-root.ts";
+import { fileObjection } from "./edit-bounds.ts";
 
-/** Largest file that is held in memory whole: an image, or a file that is edited. Longer text is streamed by `read`. */
+/** Largest file that is held in memory whole: an image. Longer text is streamed by `read`. */
 const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024;
 
 const IMAGE_SNIFF_BYTES = 4100;
@@ -63,11 +65,13 @@ export async function checkEditable(root: ConfinedRoot, requested: string): Prom
   await refuseReadOnly(path, requested);
 }
 
-/** Whole text file for an edit. Bytes that are not UTF-8 would come back as U+FFFD, so such a file is refused. */
-export async function readForEdit(root: ConfinedRoot, requested: string): Promise<Buffer> {
+/** Whole text file for an edit, if it is not too much for these arguments. Bytes that are not UTF-8 would come back as U+FFFD, so such a file is refused. */
+export async function readForEdit(root: ConfinedRoot, requested: string, args: JsonObject): Promise<Buffer> {
   await checkEditable(root, requested);
   const bytes = await readWhole(root, requested);
   if (!isUtf8(bytes)) throw new Refusal(`${requested} is not valid UTF-8 text, and edit would damage its other bytes: use the shell to change it`);
+  const objection = fileObjection(requested, bytes.toString("utf8"), bytes.length, args);
+  if (objection !== undefined) throw new Refusal(objection);
   return bytes;
 }
 

@@ -2,6 +2,7 @@
  * Pi's ports for one call of a path tool: each goes through the confined root, and the first refusal is remembered,
  * because Pi turns some errors into its own ("Path not found").
  */
+import type { JsonObject } from "../../shared/json.ts";
 import { detectSupportedImageMimeType } from "./pi-modules.ts";
 import * as files from "./confined-files.ts";
 import { errorCode, Refusal, type ConfinedRoot } from "./confined-root.ts";
@@ -11,6 +12,8 @@ import { findFiles } from "./find-files.ts";
 export interface CallContext {
   readonly root: ConfinedRoot;
   readonly rgPath: string;
+  /** The call's validated arguments. */
+  readonly args: JsonObject;
   readonly signal: AbortSignal;
   readonly refusals: RefusalMemory;
   readonly search: SearchMemory;
@@ -50,10 +53,10 @@ export function writePorts({ root, refusals }: CallContext) {
   };
 }
 
-export function editPorts({ root, refusals }: CallContext) {
+export function editPorts({ root, args, refusals }: CallContext) {
   return {
     access: (path: string) => refusals.watch(() => files.checkEditable(root, path)),
-    readFile: (path: string) => refusals.watch(() => files.readForEdit(root, path)),
+    readFile: (path: string) => refusals.watch(() => files.readForEdit(root, path, args)),
     writeFile: (path: string, content: string) => refusals.watch(() => files.replaceFile(root, path, content)),
   };
 }

@@ -8,6 +8,7 @@ import { err, ok, type Result } from "../../shared/result.ts";
 import type { ToolContent, ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
 import { callSpawns, type CallSpawns, type SearchMemory } from "./call-spawns.ts";
 import type { ConfinedRoot, Purpose } from "./confined-root.ts";
+import { editObjection } from "./edit-bounds.ts";
 import { editPorts, findPorts, grepPorts, lsPorts, readPorts, RefusalMemory, writePorts, type CallContext } from "./file-ports.ts";
 import { failedOutcome } from "./host-protocol.ts";
 import * as pi from "./pi-modules.ts";
@@ -69,6 +70,8 @@ export function prepareCall(name: ToolName, args: JsonObject, settings: PiToolsS
     const validated = definition.validate(isJsonObject(rewritten) ? { ...rewritten } : {});
     if (!isJsonObject(validated)) throw new Error(`tool "${name}" takes an object of arguments`);
     if (typeof validated["path"] === "string") settings.root.checkSpelling(validated["path"]);
+    const objection = name === "edit" ? editObjection(validated) : undefined;
+    if (objection !== undefined) throw new Error(objection);
     return ok({ name, args: validated });
   } catch (error) {
     return err(failedOutcome(shortened(messageOf(error))));
@@ -77,7 +80,7 @@ export function prepareCall(name: ToolName, args: JsonObject, settings: PiToolsS
 
 /** Runs a prepared call. Never rejects. What confinement refused is told rather than what Pi made of it. */
 export async function executeCall(prepared: PreparedArguments, settings: PiToolsSettings, call: RunningCall): Promise<ToolOutcome> {
-  const { definition, context, spawns } = defineTool(prepared.name, settings, call);
+  const { definition, context, spawns } = defineTool(prepared.name, settings, call, prepared.args);
   try {
     await checkPath(prepared, context);
     if (prepared.name === "grep" || prepared.name === "find") settings.placeRipgrep();
@@ -128,10 +131,11 @@ interface DefinedTool {
   readonly spawns: CallSpawns;
 }
 
-function defineTool(name: ToolName, settings: PiToolsSettings, call: RunningCall): DefinedTool {
+function defineTool(name: ToolName, settings: PiToolsSettings, call: RunningCall, args: JsonObject = {}): DefinedTool {
   const carriers = { mark: settings.mark, label: call.label };
   const search: SearchMemory = { target: undefined };
-  const context: CallContext = { root: settings.root, rgPath: settings.rgPath, signal: call.signal, refusals: new RefusalMemory(), search };
+  const { root, rgPath } = settings;
+  const context: CallContext = { root, rgPath, args, signal: call.signal, refusals: new RefusalMemory(), search };
   const spawns = callSpawns(settings.root, carriers, search);
   const shell = (inner: ShellPort): ShellPort => shellPort(inner, { ...settings, ...call, carriers, children: spawns.children });
   return { definition: definePiTool(name, settings, context, shell), context, spawns };

@@ -1,4 +1,6 @@
 /** Arguments and files made to cost time or memory, through the real child process: the call is refused, nobody else is held up. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { textOf, toolHostUnderTest, type ToolHostUnderTest } from "../../support/tool-host-under-test.ts";
 
@@ -41,4 +43,34 @@ test("[TL23] a pattern that is slow on every name is ended as a whole, and one w
     expect(text).toMatch(/too complex|No files found|maximum/i);
     expect(performance.now() - started).toBeLessThan(3_000);
   }
+});
+
+const lines = (count: number, word: string): string => Array.from({ length: count }, (_, n) => `${word} ${n * 7919}\n`).join("");
+
+test("[TL24] an edit of thousands of lines is refused with the way out, and the largest that is allowed takes its time only", async () => {
+  const under = await toolHostUnderTest({ "f.txt": lines(3_000, "old"), "g.txt": lines(998, "old") });
+  const refused = await under.call("edit", { path: "f.txt", edits: [{ oldText: lines(3_000, "old"), newText: lines(3_000, "new") }] });
+  expect(refused.isError).toBe(true);
+  expect(textOf(refused)).toBe(
+    "edit compares at most 2000 lines in one call, and the old and new texts have 6002: make several smaller edits, or write the whole file",
+  );
+  expect(readFileSync(join(under.root, "f.txt"), "utf8")).toBe(lines(3_000, "old"));
+  const edit = under.call("edit", { path: "g.txt", edits: [{ oldText: lines(998, "old"), newText: lines(998, "new") }] });
+  expect(await longestWaitMs(under, edit)).toBeLessThan(3_000);
+  expect((await edit).isError).toBe(false);
+  expect(readFileSync(join(under.root, "g.txt"), "utf8")).toBe(lines(998, "new"));
+});
+
+test("[TL24] many edits, many on a large file, and endless combining characters are refused", async () => {
+  const marks = `a${"\u0300\u0316".repeat(200_000)}`;
+  const under = await toolHostUnderTest({ "f.txt": lines(200, "old"), "large.txt": "x\n".repeat(5_000_000), "marks.txt": `start\n${marks}` });
+  const edits = (count: number) => Array.from({ length: count }, (_, n) => ({ oldText: `old ${n * 7919}\n`, newText: `new ${n}\n` }));
+  const told = async (path: string, given: { oldText: string; newText: string }[]) => textOf(await under.call("edit", { path, edits: given }));
+  expect(await told("f.txt", edits(101))).toBe("edit takes at most 100 edits in one call, and these are 101: make several calls");
+  expect(await told("large.txt", edits(1))).toMatch(/large.txt has 10000000 bytes, and edit takes at most 8388608: use the shell/);
+  expect(await told("marks.txt", [{ oldText: "start", newText: "end" }])).toMatch(/marks.txt has more than 256 combining characters in a row/);
+  expect(await told("f.txt", [{ oldText: marks, newText: "x" }])).toMatch(/does not take text with more than 256 combining/);
+  await under.call("write", { path: "large.txt", content: lines(100_000, "old") });
+  expect(await told("large.txt", edits(20))).toMatch(/too many for 20 edits in one call: make at most 6 at a time$/);
+  expect(await told("f.txt", edits(100))).toContain("Successfully replaced 100 block(s)");
 });
