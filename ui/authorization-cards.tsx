@@ -12,14 +12,15 @@ export interface AuthorizationCardsProps {
   /** Without the agent nothing can be decided. */
   readonly isLive: boolean;
   readonly onDecide: (id: string, allow: boolean, code?: string) => void;
-  readonly onPutAway: (id: string) => void;
+  readonly onDismiss: (id: string) => void;
 }
 
 /** A card that slides under the pointer, or takes the place of one just decided, must not be hit by a click meant for something else. */
 const DEAD_MS = 800;
 
-export function AuthorizationCards({ cards, movedAt, info, isLive, onDecide, onPutAway }: AuthorizationCardsProps): JSX.Element {
-  const isSteady = useSteady(movedAt);
+export function AuthorizationCards({ cards, movedAt, info, isLive, onDecide, onDismiss }: AuthorizationCardsProps): JSX.Element {
+  const [resizedAt, setResizedAt] = useState(0);
+  const isSteady = useSteady(Math.max(movedAt, resizedAt));
   return (
     <section id="requests" class="requests" aria-label="Requests for access" tabIndex={-1}>
       <p class="unseen" aria-live="polite">
@@ -32,7 +33,8 @@ export function AuthorizationCards({ cards, movedAt, info, isLive, onDecide, onP
           info={info}
           canDecide={isLive && isSteady}
           onDecide={(allow, code) => onDecide(card.authorization.id, allow, code)}
-          onPutAway={() => onPutAway(card.authorization.id)}
+          onDismiss={() => onDismiss(card.authorization.id)}
+          onResize={() => setResizedAt(Date.now())}
         />
       ))}
     </section>

@@ -4,7 +4,7 @@ import type { BoundedOutput } from "../shared/bounded-output.ts";
 import type { TimelineCall } from "../shared/desk.ts";
 import { visibleBlock } from "../shared/visible-text.ts";
 import { StrangerText } from "./stranger-text.tsx";
-import { duration } from "./wording.ts";
+import { duration, timeOfDay } from "./wording.ts";
 
 const MARKS: Record<TimelineCall["state"], { readonly sign: string; readonly word: string }> = {
   running: { sign: "…", word: "running" },
@@ -16,7 +16,14 @@ const MARKS: Record<TimelineCall["state"], { readonly sign: string; readonly wor
 /** Shorter calls would only flash. */
 const SHOW_LIVE_AFTER_MS = 1_500;
 
-export function CallRow({ call, now }: { readonly call: TimelineCall; readonly now: number }): JSX.Element {
+export interface CallRowProps {
+  readonly call: TimelineCall;
+  readonly now: number;
+  /** Where more than one client is at work. */
+  readonly showsClient: boolean;
+}
+
+export function CallRow({ call, now, showsClient }: CallRowProps): JSX.Element {
   const [chosen, choose] = useState<"open" | "closed" | undefined>(undefined);
   const outputId = useId();
   const isOpen = chosen === undefined ? opensByItself(call, now) : chosen === "open";
@@ -24,11 +31,23 @@ export function CallRow({ call, now }: { readonly call: TimelineCall; readonly n
   const ms = call.durationMs ?? Math.max(0, now - call.startedAt);
   return (
     <li class={`call ${call.state}`}>
-      <button type="button" class="row" aria-expanded={isOpen} aria-controls={outputId} onClick={() => choose(isOpen ? "closed" : "open")}>
+      <button
+        type="button"
+        class={showsClient ? "row with-client" : "row"}
+        aria-expanded={isOpen}
+        aria-controls={outputId}
+        onClick={() => choose(isOpen ? "closed" : "open")}
+      >
+        <span class="time">{timeOfDay(call.startedAt, "minute")}</span>
         <span class="tool">{call.tool}</span>
         <span class="summary">
           <StrangerText text={call.summary} />
         </span>
+        {showsClient ? (
+          <span class="client">
+            <StrangerText text={call.client} maxChars={200} />
+          </span>
+        ) : null}
         <span class="ms">{duration(ms)}</span>
         <span class="mark">
           <span aria-hidden="true">{mark.sign}</span>
@@ -38,7 +57,7 @@ export function CallRow({ call, now }: { readonly call: TimelineCall; readonly n
       {isOpen ? (
         <div id={outputId} class="output">
           <p class="muted">
-            {new Date(call.startedAt).toLocaleTimeString()} · <StrangerText text={call.client} maxChars={200} />
+            {timeOfDay(call.startedAt, "second")} · <StrangerText text={call.client} maxChars={200} />
           </p>
           <Output output={call.output} isRunning={call.state === "running"} />
         </div>

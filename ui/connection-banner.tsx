@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { PageLink } from "./desk-connection.ts";
+import { timeOfDay } from "./wording.ts";
 
 /** Says what is wrong between this page and the agent, and what can be done. Nothing when all is well. */
 export function ConnectionBanner({ link, onResume }: { readonly link: PageLink; readonly onResume: () => void }): JSX.Element | null {
@@ -12,7 +13,7 @@ export function ConnectionBanner({ link, onResume }: { readonly link: PageLink; 
     case "retrying":
       return (
         <Banner
-          text={`The agent has not been reachable since ${new Date(link.since).toLocaleTimeString()}. Nothing can be decided meanwhile; this page reconnects by itself.`}
+          text={`The agent has not been reachable since ${timeOfDay(link.since, "second")}. Nothing can be decided meanwhile. This page tries again by itself; a restarted agent prints a new address.`}
           action="Try now"
           onAction={onResume}
         />

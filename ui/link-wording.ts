@@ -1,7 +1,7 @@
 /** The two connections behind the page, told apart: this page to the agent, and the agent to the relay. */
 import type { LinkState } from "../shared/desk.ts";
 import type { PageLink } from "./desk-connection.ts";
-import { age } from "./wording.ts";
+import { elapsed } from "./wording.ts";
 
 export interface LinkWords {
   readonly tone: "good" | "pending" | "bad";
@@ -25,6 +25,11 @@ export function pageLinkWords(link: PageLink): LinkWords {
   }
 }
 
+/** One word while both links stand: told apart they interest only whom something is wrong with. */
+export function isAllWell(link: LinkState, pageLink: PageLink): boolean {
+  return pageLink.at === "live" && link.at === "open";
+}
+
 /** What the page last heard; without a live page it is not known any more. */
 export function relayLinkWords(link: LinkState, pageLink: PageLink): LinkWords {
   if (pageLink.at !== "live") return { tone: "pending", label: "unknown" };
@@ -46,7 +51,7 @@ export function relayLinkSentence(link: LinkState, pageLink: PageLink, now: numb
   if (words.label === "unknown") return "not known while this page is not connected to the agent";
   switch (link.at) {
     case "open":
-      return `connected, opened ${age(link.since, now)}`;
+      return `connected for ${elapsed(link.since, now)}`;
     case "connecting":
       return "connecting";
     case "waiting":

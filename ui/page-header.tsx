@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { LinkState } from "../shared/desk.ts";
 import type { PageLink } from "./desk-connection.ts";
-import { pageLinkWords, relayLinkWords, type LinkWords } from "./link-wording.ts";
+import { isAllWell, pageLinkWords, relayLinkWords, type LinkWords } from "./link-wording.ts";
 
 export interface PageHeaderProps {
   readonly pageLink: PageLink;
@@ -21,8 +21,14 @@ export function PageHeader({ pageLink, relayLink, waiting, isInfoOpen, onToggleI
         </a>
       ) : null}
       <div class="links" role="status">
-        <LinkLight name="Page to agent" words={pageLinkWords(pageLink)} />
-        <LinkLight name="Agent to relay" words={relayLinkWords(relayLink, pageLink)} />
+        {isAllWell(relayLink, pageLink) ? (
+          <LinkLight words={{ tone: "good", label: "Connected" }} />
+        ) : (
+          <>
+            <LinkLight name="Page to agent" words={pageLinkWords(pageLink)} />
+            <LinkLight name="Agent to relay" words={relayLinkWords(relayLink, pageLink)} />
+          </>
+        )}
       </div>
       <button type="button" class="quiet" aria-expanded={isInfoOpen} aria-controls="info" onClick={onToggleInfo}>
         Info
@@ -31,10 +37,10 @@ export function PageHeader({ pageLink, relayLink, waiting, isInfoOpen, onToggleI
   );
 }
 
-function LinkLight({ name, words }: { readonly name: string; readonly words: LinkWords }): JSX.Element {
+function LinkLight({ name, words }: { readonly name?: string; readonly words: LinkWords }): JSX.Element {
   return (
     <span class={`light ${words.tone}`}>
-      <span class="name">{name}</span> {words.label}
+      {name === undefined ? null : <span class="name">{name}</span>} {words.label}
     </span>
   );
 }

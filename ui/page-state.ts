@@ -4,7 +4,7 @@ import { appendOutput } from "../shared/bounded-output.ts";
 import type { DeskEvent, DeskInfo, LinkState, TimelineCall } from "../shared/desk.ts";
 import type { DecisionAnswer, PageLink } from "./desk-connection.ts";
 
-/** A card stays where it is when it was decided, so that nothing jumps under the pointer, until it is put away. */
+/** A card stays where it is when it was decided, so that nothing jumps under the pointer, until it is dismissed. */
 export type CardState =
   | { readonly at: "waiting"; readonly problem?: string }
   /** `heard` is what all pages were told meanwhile: this page's own decision, or that another one was faster. */
@@ -36,7 +36,7 @@ export type PageAction =
   | { readonly t: "page_link"; readonly link: PageLink }
   | { readonly t: "sending"; readonly id: string; readonly allow: boolean }
   | { readonly t: "answered"; readonly id: string; readonly answer: DecisionAnswer; readonly now: number }
-  | { readonly t: "put_away"; readonly id: string; readonly now: number };
+  | { readonly t: "dismiss"; readonly id: string; readonly now: number };
 
 export const INITIAL_PAGE: PageState = { pageLink: { at: "connecting" }, desk: undefined, cards: [], cardsMovedAt: 0 };
 
@@ -55,7 +55,7 @@ export function nextPage(page: PageState, action: PageAction): PageState {
       return { ...page, cards: changeCard(page.cards, action.id, { at: "sending", allow: action.allow }) };
     case "answered":
       return withAnswer(page, action.id, action.answer, action.now);
-    case "put_away":
+    case "dismiss":
       return { ...page, cards: page.cards.filter((card) => card.authorization.id !== action.id), cardsMovedAt: action.now };
   }
 }

@@ -1,5 +1,5 @@
 /** The whole page: who may see it, and its layout. */
-import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { AuthorizationCards } from "./authorization-cards.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -46,9 +46,13 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
         info={page.desk.info}
         isLive={page.pageLink.at === "live"}
         onDecide={decide}
-        onPutAway={(id) => dispatch({ t: "put_away", id, now: Date.now() })}
+        onDismiss={(id) => dispatch({ t: "dismiss", id, now: Date.now() })}
       />
-      {page.cards.length === 0 && page.desk.timeline.length === 0 ? <EmptyState info={page.desk.info} /> : <Timeline calls={page.desk.timeline} />}
+      {page.cards.length === 0 && page.desk.timeline.length === 0 ? (
+        <EmptyState info={page.desk.info} />
+      ) : (
+        <Timeline calls={page.desk.timeline} mayMovePage={page.cards.every((card) => card.state.at === "over")} />
+      )}
     </Shell>
   );
 }
@@ -62,6 +66,7 @@ interface ShellProps {
 
 function Shell({ page, desk, onResume, children }: ShellProps): JSX.Element {
   const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia("(min-width: 60rem)").matches);
+  const cameFrom = useScrollToInfo(isInfoOpen);
   const waiting = page.cards.filter((card) => card.state.at !== "over").length;
   return (
     <div class={isInfoOpen ? "shell with-info" : "shell"}>
@@ -70,13 +75,26 @@ function Shell({ page, desk, onResume, children }: ShellProps): JSX.Element {
         relayLink={desk.link}
         waiting={waiting}
         isInfoOpen={isInfoOpen}
-        onToggleInfo={() => setInfoOpen(!isInfoOpen)}
+        onToggleInfo={() => {
+          cameFrom.current = isInfoOpen ? cameFrom.current : window.scrollY;
+          setInfoOpen(!isInfoOpen);
+        }}
       />
       <ConnectionBanner link={page.pageLink} onResume={onResume} />
       {isInfoOpen ? <InfoPanel info={desk.info} link={desk.link} pageLink={page.pageLink} /> : null}
       <main>{children}</main>
     </div>
   );
+}
+
+/** On a phone the panel opens above what is read: it is scrolled to, and closing it leads back. On a desk the page does not scroll. */
+function useScrollToInfo(isInfoOpen: boolean): { current: number | undefined } {
+  const cameFrom = useRef<number | undefined>(undefined);
+  useLayoutEffect(() => {
+    if (cameFrom.current === undefined) return;
+    window.scrollTo({ top: isInfoOpen ? 0 : cameFrom.current, behavior: "instant" });
+  }, [isInfoOpen]);
+  return cameFrom;
 }
 
 function useDesk(secret: string): { page: PageState; dispatch: (action: PageAction) => void; resume: () => void } {

@@ -5,33 +5,59 @@ import type { CardState } from "./page-state.ts";
 const READING = ["read", "ls", "grep", "find"];
 const WRITING = ["write", "edit"];
 const COMMANDS = ["bash", "powershell"];
+const LOOPBACK_ADDRESS = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/;
 
-/** "read, write and run commands": what the offered tools amount to. */
-export function handedOver(tools: readonly string[]): string {
+/** One thing the offered tools amount to; `isInFolder`: what the root confines. */
+export interface Ability {
+  readonly what: string;
+  readonly isInFolder: boolean;
+}
+
+/** What a client could do with the offered tools. A shell is not confined to the folder, so it is never said in one breath with it. */
+export function handedOver(tools: readonly string[]): readonly Ability[] {
   const offers = (names: readonly string[]): boolean => tools.some((tool) => names.includes(tool));
   const others = tools.filter((tool) => ![...READING, ...WRITING, ...COMMANDS].includes(tool));
-  const abilities = [
-    ...(offers(READING) ? ["read"] : []),
-    ...(offers(WRITING) ? ["write"] : []),
-    ...(offers(COMMANDS) ? ["run commands"] : []),
-    ...(others.length > 0 ? [`use ${joined(others)}`] : []),
+  const onFiles = [...(offers(READING) ? ["read"] : []), ...(offers(WRITING) ? ["write"] : [])];
+  return [
+    ...(onFiles.length > 0 ? [{ what: `${joined(onFiles)} files`, isInFolder: true }] : []),
+    ...(offers(COMMANDS) ? [{ what: "run any command as you", isInFolder: false }] : []),
+    ...(others.length > 0 ? [{ what: `use ${joined(others)}`, isInFolder: false }] : []),
   ];
-  return abilities.length === 0 ? "do nothing yet (no tool is offered)" : joined(abilities);
 }
 
-export function runsCommands(tools: readonly string[]): boolean {
-  return tools.some((tool) => COMMANDS.includes(tool));
+/** What stands between the entries of a list in a sentence: ", " and, before the last one, " and ". */
+export function separator(index: number, length: number): string {
+  if (index === 0) return "";
+  return index === length - 1 ? " and " : ", ";
 }
 
-/** What the redirect address means for the person: where the key to this computer is sent. */
-export function destinationNote(redirectUri: string): string {
-  const address = URL.parse(redirectUri);
-  if (address === null) return "The key is sent to an address that cannot be read.";
-  if (["localhost", "127.0.0.1", "[::1]"].includes(address.hostname))
-    return "The key goes to a program on the computer where the waiting page is open.";
-  if (address.protocol === "https:") return "The key is sent to this site.";
-  if (address.protocol === "http:") return "The key is sent to this site, readable by everyone on the way.";
-  return `The key goes to whatever app opens “${address.protocol}” addresses where the waiting page is open.`;
+/**
+ * Whether the waiting page is open in a browser of this very computer. Only of an issuer that is on loopback alone, the
+ * one that needs no code: a public one may hear everybody from a proxy's loopback address.
+ */
+export function isOpenedHere({ codeRequired, opened }: PendingAuthorization): boolean {
+  return !codeRequired && LOOPBACK_ADDRESS.test(opened.address);
+}
+
+/** What stands around the redirect host in a card's title, where the host alone says nothing: whose loopback is meant. */
+export function titleAround(authorization: PendingAuthorization): { readonly before: string; readonly after: string } {
+  if (!leadsToLoopback(URL.parse(authorization.redirectUri))) return { before: "", after: "" };
+  return { before: isOpenedHere(authorization) ? "A program on this computer (" : "A program where the waiting page is open (", after: ")" };
+}
+
+/** What the redirect address means for the person: where access to this computer goes. `undefined` where the title has said it. */
+export function destinationNote(authorization: PendingAuthorization): string | undefined {
+  const address = URL.parse(authorization.redirectUri);
+  if (address === null) return "Access goes to an address that cannot be read.";
+  if (leadsToLoopback(address))
+    return isOpenedHere(authorization) ? undefined : "Access goes to the computer where the waiting page is open: is that yours?";
+  if (address.protocol === "https:") return "Access goes to this site.";
+  if (address.protocol === "http:") return "Access goes to this site, readable by everyone on the way.";
+  return `Access goes to whatever app opens “${address.protocol}” addresses where the waiting page is open.`;
+}
+
+function leadsToLoopback(address: URL | null): boolean {
+  return address !== null && ["http:", "https:"].includes(address.protocol) && ["localhost", "127.0.0.1", "[::1]"].includes(address.hostname);
 }
 
 export function sameAddressAnswer(sameAddress: boolean | null): string {
@@ -39,8 +65,18 @@ export function sameAddressAnswer(sameAddress: boolean | null): string {
   return sameAddress ? "yes" : "no";
 }
 
+/** `undefined` where a client asks for the one scope there is and gets it: then the words would tell a person nothing. */
+export function scopeNote({ scopeAsked, scopeGranted }: PendingAuthorization): string | undefined {
+  const [asked, granted] = [scopeList(scopeAsked), scopeList(scopeGranted)];
+  return asked === "mcp" && granted === "mcp" ? undefined : `asked for ${asked}; gets ${granted}`;
+}
+
+export function scopeList(scope: readonly string[]): string {
+  return scope.length === 0 ? "none" : scope.join(", ");
+}
+
 const OUTCOMES: Record<DecisionOutcome["outcome"], string> = {
-  allowed: "Allowed. The app gets its key now.",
+  allowed: "Allowed. The app gets access now.",
   denied: "Denied. Nothing was handed over.",
   wrong_code: "The code did not match, so nothing was handed over. Start again in the app: it shows a new code.",
   gone: "No longer waiting: it expired, gave way to a newer request, or was already decided. Nothing was handed over by this click.",
@@ -71,13 +107,24 @@ export function duration(ms: number): string {
   return minutes < 60 ? `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** "12 s ago". A clock that differs from the relay's never shows a time in the future. */
+/** "12 s ago". */
 export function age(at: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1_000));
-  if (seconds < 5) return "just now";
-  if (seconds < 60) return `${seconds} s ago`;
+  return now - at < 4_500 ? "just now" : `${elapsed(at, now)} ago`;
+}
+
+/** "12 s". A clock that differs from the relay's never shows a negative time. */
+export function elapsed(since: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - since) / 1_000));
+  if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ago` : `${Math.floor(minutes / 60)} h ${minutes % 60} min ago`;
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** "16:21" or "16:21:09", local time. */
+export function timeOfDay(at: number, to: "minute" | "second"): string {
+  const time = new Date(at);
+  const parts = [time.getHours(), time.getMinutes(), ...(to === "second" ? [time.getSeconds()] : [])];
+  return parts.map((part) => String(part).padStart(2, "0")).join(":");
 }
 
 function joined(words: readonly string[]): string {

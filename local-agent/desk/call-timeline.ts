@@ -70,12 +70,17 @@ function startedCall(call: CallStarted): TimelineCall {
     callId: call.callId,
     tool: visibleLine(call.tool, 100),
     summary: summariseArguments(call.tool, call.args),
-    client: visibleLine(call.client, 200),
+    client: clientName(call),
     startedAt: call.at,
     state: "running",
     durationMs: null,
     output: NO_OUTPUT,
   };
+}
+
+/** The person's own token is named by us; a name in quotes is one that a client chose, so none can pass for it. */
+function clientName({ principalId, client }: CallStarted): string {
+  return principalId.startsWith("token:") ? "your token" : `“${visibleLine(client, 200)}”`;
 }
 
 function finishedCall(call: TimelineCall, end: CallFinished): TimelineCall {

@@ -62,7 +62,11 @@ function authenticate(context: RouteContext): MiddlewareHandler {
     if (apiRefusalOf(originOf(c)) !== undefined) return failure(c, 403, "This page answers only on its own loopback address.");
     if (holdsSecret(c.req.header("authorization"), context.secret)) return next();
     c.header("www-authenticate", "Bearer");
-    return failure(c, 401, 'The session secret is missing or of an earlier start. Run "pimcp open", or use the address printed in the terminal.');
+    return failure(
+      c,
+      401,
+      'The session secret is missing or of an earlier start. Run "pimcp open" (in a checkout "npm start -- open"), or use the address printed in the terminal.',
+    );
   };
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Locator, Page } from "playwright-core";
+import type { PendingAuthorization } from "../../shared/authorization.ts";
 import { exampleAuthorization, type DeskUnderTest } from "../support/desk-under-test.ts";
 import { pageHarness, SECRET } from "../support/page-under-test.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -18,20 +19,28 @@ test("[UI40][UI41][UI42] shows everything the person decides on", async () => {
   for (const part of [
     "calls itself “Claude”",
     "first time: never allowed before",
-    "read, write and run commands in /home/ada/projects/engine",
-    "Commands run as you.",
-    "The key is sent to this site.",
+    "read and write files in /home/ada/projects/engine and run any command as you",
+    "Access ends after 30 days without use.",
+    "This version cannot take it back earlier by a click",
+    "Access goes to this site.",
     "Chrome on macOS, Germany, 1",
-    "203.0.113.9",
-    "Same public address as this workstation\nyes",
-    "https://claude.ai/api/mcp/auth_callback",
-    "https://claude.ai/oauth/mcp-oauth-client-metadata",
-    "Scope asked\nmcp, openid",
-    "Scope granted\nmcp",
+    "203.0.113.9 · same public address as this workstation: yes",
+    "asked for mcp, openid; gets mcp",
     "Did you start this just now, in that app?",
     "expires in 9:",
   ]) {
     expect(text).toContain(part);
+  }
+  await card(page).getByText("Details", { exact: true }).click();
+  const details = await card(page).getByRole("group").innerText();
+  for (const part of [
+    "https://claude.ai/api/mcp/auth_callback",
+    "https://claude.ai/oauth/mcp-oauth-client-metadata",
+    "Scope asked\nmcp, openid",
+    "Scope granted\nmcp",
+  ]) {
+    expect(text).not.toContain(part);
+    expect(details).toContain(part);
   }
   expect(complaints).toEqual([]);
 });
@@ -43,8 +52,51 @@ test("[UI41][UI42] says when it was allowed before, and when the address differs
     exampleAuthorization({ id: "a", redirectHost: "one.example", allowedBefore: true, opened: { ...opened, sameAddress: false } }),
     exampleAuthorization({ id: "b", redirectHost: "two.example", opened: { ...opened, sameAddress: null } }),
   ]);
-  expect(await card(page, "one.example").innerText()).toMatch(/allowed before[^]*Same public address as this workstation\nno/);
-  expect(await card(page, "two.example").innerText()).toContain("Same public address as this workstation\nunknown");
+  expect(await card(page, "one.example").innerText()).toMatch(/allowed before[^]*same public address as this workstation: no/);
+  expect(await card(page, "two.example").innerText()).toContain("same public address as this workstation: unknown");
+});
+
+const ON_LOOPBACK: Partial<PendingAuthorization> = {
+  redirectHost: "127.0.0.1:9999",
+  redirectUri: "http://127.0.0.1:9999/callback",
+  scopeAsked: ["mcp"],
+  codeRequired: false,
+  opened: { address: "127.0.0.1", country: "", browser: "Chrome on Linux", at: Date.now(), sameAddress: true },
+};
+
+test("[UI40][UI41][UI42] a program on this computer is named as one, and what it says of itself is kept short", async () => {
+  const { page } = await harness.open({ prepare: ({ desk }) => desk.setAuthorizations([exampleAuthorization(ON_LOOPBACK)]) });
+  const text = await card(page, "A program on this computer (127.0.0.1:9999)").innerText();
+  expect(text).toContain("on this computer, Chrome on Linux");
+  expect(text).not.toMatch(/scope|same public address|Access goes/i);
+});
+
+test("[UI40][UI42] on loopback of another computer it is not called this one", async () => {
+  const { codeRequired: _, ...elsewhere } = ON_LOOPBACK;
+  const { page } = await harness.open({ prepare: ({ desk }) => desk.setAuthorizations([exampleAuthorization(elsewhere)]) });
+  const text = await card(page, "A program where the waiting page is open (127.0.0.1:9999)").innerText();
+  expect(text).not.toContain("on this computer");
+  expect(text).toContain("127.0.0.1 · same public address as this workstation: yes");
+});
+
+test("[UI44] what was true before the decision is not said any more", async () => {
+  const { page } = await harness.open({ prepare: withoutCode });
+  await card(page).getByText("first time").waitFor();
+  await button(page, "Allow").click();
+  await page.getByText("Allowed. The app gets access now.").waitFor();
+  expect(await card(page).innerText()).not.toContain("never allowed before");
+});
+
+test.each([
+  ["without a code", exampleAuthorization(ON_LOOPBACK)],
+  ["with a code", exampleAuthorization({ scopeAsked: ["mcp"] })],
+])("[UI69] on a phone Deny and Allow are in view without scrolling, %s", async (_, authorization) => {
+  const viewport = { width: 375, height: 740 };
+  const { page } = await harness.open({ browser: { viewport }, prepare: ({ desk }) => desk.setAuthorizations([authorization]) });
+  for (const name of ["Deny", "Allow"]) {
+    const box = await button(page, name).boundingBox();
+    expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
+  }
 });
 
 test("[UI43][UI44] Allow is dead until a code is typed, then sends it", async () => {
@@ -55,10 +107,10 @@ test("[UI43][UI44] Allow is dead until a code is typed, then sends it", async ()
   expect(await button(page, "Allow").isDisabled()).toBe(true);
   await code(page).fill(" KITE-42 ");
   await button(page, "Allow").click();
-  await page.getByText("Allowed. The app gets its key now.").waitFor();
+  await page.getByText("Allowed. The app gets access now.").waitFor();
   expect(decisions).toEqual([{ id: "authorization-1", allow: true, code: "KITE-42" }]);
   expect(await button(page, "Allow").count()).toBe(0);
-  await button(page, "Put away").click();
+  await button(page, "Dismiss").click();
   expect(await page.getByRole("article").count()).toBe(0);
   expect(complaints).toEqual([]);
 });
@@ -67,7 +119,7 @@ test("[UI43][UI44] a loopback issuer asks for no code", async () => {
   const { page, decisions } = await harness.open({ prepare: withoutCode });
   expect(await code(page).count()).toBe(0);
   await button(page, "Allow").click();
-  await page.getByText("Allowed. The app gets its key now.").waitFor();
+  await page.getByText("Allowed. The app gets access now.").waitFor();
   expect(decisions).toEqual([{ id: "authorization-1", allow: true }]);
 });
 
@@ -112,7 +164,7 @@ test("[UI45] Enter in the code field moves to Allow and does not allow", async (
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Allow");
   expect(decisions).toEqual([]);
   await page.keyboard.press("Enter");
-  await page.getByText("Allowed. The app gets its key now.").waitFor();
+  await page.getByText("Allowed. The app gets access now.").waitFor();
 });
 
 test("[UI46][UI51] a card is decided with the keyboard alone, and never offers Allow first", async () => {
@@ -126,7 +178,7 @@ test("[UI46][UI51] a card is decided with the keyboard alone, and never offers A
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Deny");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  const outcome = page.getByText("Allowed. The app gets its key now.");
+  const outcome = page.getByText("Allowed. The app gets access now.");
   await outcome.waitFor();
   expect(await outcome.evaluate((element) => element === document.activeElement)).toBe(true);
   expect(decisions).toHaveLength(1);
@@ -162,10 +214,19 @@ test("[UI47] buttons are dead for a moment after a card came", async () => {
   expect(decisions).toEqual([]);
 });
 
+test("[UI47] buttons are dead for a moment after the details of a card were opened", async () => {
+  const { page, decisions } = await harness.open({ prepare: withoutCode });
+  await waitUntil("Deny is alive", () => button(page, "Deny").isEnabled());
+  await card(page).getByText("Details", { exact: true }).click();
+  await waitUntil("Deny is dead", () => button(page, "Deny").isDisabled());
+  await waitUntil("Deny is alive again", () => button(page, "Deny").isEnabled());
+  expect(decisions).toEqual([]);
+});
+
 test("[UI48] a double click sends one decision", async () => {
   const { page, decisions } = await harness.open({ prepare: withoutCode });
   await button(page, "Allow").dblclick();
-  await page.getByText("Allowed. The app gets its key now.").waitFor();
+  await page.getByText("Allowed. The app gets access now.").waitFor();
   expect(decisions).toHaveLength(1);
 });
 
@@ -216,6 +277,7 @@ test("[UI50][UI27][UI65] hostile names and addresses are inert text with nothing
   const article = page.getByRole("article");
   await article.waitFor();
   expect(await article.locator("img, script, a, iframe").count()).toBe(0);
+  await article.getByText("Details", { exact: true }).click();
   const text = await article.innerText();
   expect(text).toContain(`calls itself “${HOSTILE}‹U+202E›gnp.exe‹U+200B›”`);
   expect(text).toContain(`evil.example‹U+2066›${HOSTILE}`);
@@ -251,7 +313,7 @@ test("[UI54] a decision without an answer leaves the card and says why", async (
   await page.getByText("The relay could not be reached.").waitFor();
   fails = false;
   await button(page, "Allow").click();
-  await page.getByText("Allowed. The app gets its key now.").waitFor();
+  await page.getByText("Allowed. The app gets access now.").waitFor();
   expect(decisions).toHaveLength(2);
 });
 

@@ -22,6 +22,7 @@ test("[UI10] the bare address says how to get in, and nothing about the agent", 
   await page.getByRole("heading", { name: "This page needs its key" }).waitFor();
   const text = await page.locator("body").innerText();
   expect(text).toContain("pimcp open");
+  expect(text).toContain("npm start -- open");
   expect(text).not.toMatch(/claude|ada|engine/i);
   expect(complaints).toEqual([]);
 });
@@ -34,6 +35,7 @@ test("[UI10] the bare address says so without script too", async () => {
 test("[UI31] a secret of an earlier start is told so, and a new one in the address opens the page", async () => {
   const { page, server } = await harness.open({ path: "#ffffffffffffffffffffffffffffffff" });
   await page.getByRole("heading", { name: "key is of an earlier start" }).waitFor();
+  expect(await page.locator("body").innerText()).toMatch(/pimcp open[^]*npm start -- open/);
   expect(page.url()).toBe(server.bareUrl);
   await page.goto(server.url);
   await page.getByRole("heading", { name: "No app has called yet" }).waitFor();
@@ -46,11 +48,11 @@ test("[UI64] with nothing to show it says which address to paste, and copies it"
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("https://relay.example.workers.dev/mcp");
 });
 
-test("[UI60] a call is one row whose click shows its output", async () => {
+test("[UI60][UI70] a call is one row whose click shows its output", async () => {
   const { page, desk, complaints } = await harness.open();
   started({ desk }, "1", "echo hi", 42);
   finished({ desk }, "1", "hi there\n", "ok");
-  const call = row(page, /^bash echo hi \d+ ms done$/);
+  const call = row(page, /^\d\d:\d\d bash echo hi \d+ ms done$/);
   await call.waitFor();
   expect(await page.getByText("hi there").count()).toBe(0);
   await call.click();
@@ -60,7 +62,11 @@ test("[UI60] a call is one row whose click shows its output", async () => {
   expect(await page.getByText("hi there").count()).toBe(0);
   started({ desk }, "2", "sleep 9");
   finished({ desk }, "2", "Cancelled.", "cancelled");
-  await row(page, /^bash sleep 9 .*cancelled$/).waitFor();
+  await row(page, /bash sleep 9 .*cancelled$/).waitFor();
+  expect(await page.getByRole("log").innerText()).not.toContain("Claude");
+  desk.callStarted({ callId: "3", tool: "ls", args: {}, client: "static token", principalId: "token:1", at: Date.now() });
+  await row(page, /ls . your token/).waitFor();
+  await row(page, /bash echo hi “Claude” \d+ ms done$/).waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -74,7 +80,7 @@ test("[UI61] a failed call is open by itself, a running one shows its output as 
   await page.getByText("compiling one").waitFor();
   desk.callProgressed({ callId: "2", delta: "compiling two\n" });
   await page.getByText("compiling two").waitFor();
-  expect(await row(page, /^bash make .*running$/).getAttribute("aria-expanded")).toBe("true");
+  expect(await row(page, /bash make .*running$/).getAttribute("aria-expanded")).toBe("true");
 });
 
 test("[UI25] a long output shows how much of it is missing", async () => {
@@ -86,17 +92,85 @@ test("[UI25] a long output shows how much of it is missing", async () => {
   expect(await page.locator("pre").last().innerText()).toMatch(/last$/);
 });
 
-test("[UI62] tool rows can be hidden, and how many are is said", async () => {
+test("[UI62] the timeline can be narrowed to failed calls, and how many are hidden is said", async () => {
   const { page, desk } = await harness.open();
-  for (const callId of ["1", "2"]) {
+  for (const callId of ["1", "2", "3"]) {
     started({ desk }, callId, `echo ${callId}`);
-    finished({ desk }, callId, callId, "ok");
+    finished({ desk }, callId, callId, callId === "2" ? "failed" : "ok");
   }
+  await row(page, /echo 3/).waitFor();
+  await page.getByLabel("Failed only").check();
+  await page.getByText("2 other calls are hidden.").waitFor();
+  expect(await row(page, /echo/).count()).toBe(1);
   await row(page, /echo 2/).waitFor();
-  await page.getByLabel("Hide tools").check();
-  await page.getByText("2 tool calls are hidden.").waitFor();
-  expect(await row(page, /echo/).count()).toBe(0);
+  await page.getByLabel("Failed only").uncheck();
+  await row(page, /echo 3/).waitFor();
 });
+
+function manyCalls({ desk }: Pick<DeskUnderTest, "desk">): void {
+  for (let index = 1; index <= 40; index++) {
+    started({ desk }, `${index}`, `echo ${index}`);
+    finished({ desk }, `${index}`, `${index}`, "ok");
+  }
+}
+
+test("[UI68][UI67] on a desk many calls do not make the page scroll, and the newest is in view", async () => {
+  const { page } = await harness.open({ prepare: manyCalls, browser: { viewport: { width: 1200, height: 800 } } });
+  await row(page, /echo 40 /).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBeLessThanOrEqual(0);
+  expect(await isInView(page, /echo 40 /)).toBe(true);
+});
+
+const PHONE = { width: 375, height: 740 };
+
+test("[UI67] on a phone the newest call is in view, until the person scrolls away", async () => {
+  const { page, desk } = await harness.open({ prepare: manyCalls, browser: { viewport: PHONE } });
+  await row(page, /echo 40 /).waitFor();
+  expect(await isInView(page, /echo 40 /)).toBe(true);
+  started({ desk }, "next", "echo next");
+  await row(page, /echo next/).waitFor();
+  expect(await isInView(page, /echo next/)).toBe(true);
+  await page.mouse.wheel(0, -600);
+  await waitUntil("the page is scrolled", () => page.evaluate(() => scrollY + innerHeight < document.documentElement.scrollHeight - 300));
+  const before = await page.evaluate(() => scrollY);
+  started({ desk }, "last", "echo last");
+  await row(page, /echo last/).waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(before);
+});
+
+test("[UI67] on a phone the page does not move while a request waits, nor when it was decided", async () => {
+  const { page, desk } = await harness.open({
+    prepare: (under) => {
+      manyCalls(under);
+      under.desk.setAuthorizations([exampleAuthorization({ codeRequired: false })]);
+    },
+    browser: { viewport: PHONE },
+  });
+  await page.getByRole("button", { name: "Allow", exact: true }).click();
+  await page.getByText("Allowed. The app gets access now.").waitFor();
+  started({ desk }, "next", "echo next");
+  await row(page, /echo next/).waitFor();
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+});
+
+test("[UI69] on a phone the info panel is led to from anywhere, and closing it leads back", async () => {
+  const { page } = await harness.open({ prepare: manyCalls, browser: { viewport: PHONE } });
+  await row(page, /echo 40 /).waitFor();
+  const before = await page.evaluate(() => scrollY);
+  expect(before).toBeGreaterThan(PHONE.height);
+  await page.getByRole("button", { name: "Info" }).click();
+  const panel = page.getByRole("complementary", { name: "Info" });
+  const top = (await panel.boundingBox())?.y ?? -1;
+  expect(top).toBeGreaterThan(0);
+  expect(top).toBeLessThan(PHONE.height / 2);
+  await page.getByRole("button", { name: "Info" }).click();
+  expect(await page.evaluate(() => scrollY)).toBe(before);
+});
+
+async function isInView(page: Page, name: RegExp): Promise<boolean> {
+  const box = await row(page, name).boundingBox();
+  return box !== null && box.y >= 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0);
+}
 
 test("[UI50][UI27] hostile output, commands and client names are inert text", async () => {
   const { page, desk, complaints } = await harness.open();
@@ -130,6 +204,9 @@ test("[UI63] the info panel shows what is offered and confined, and tells the tw
   ]) {
     expect(text).toContain(part);
   }
+  expect(await page.getByRole("banner").innerText()).toMatch(/Connected/);
+  expect(await page.getByRole("banner").innerText()).not.toContain("Page to agent");
+  expect(text).toMatch(/Page to agent\s+live[^]*Agent to relay\s+connected for 1 min/);
   expect(await panel.getByRole("alert").evaluate((element) => getComputedStyle(element).color)).toBe("rgb(161, 38, 29)");
   desk.setLink({ at: "waiting", since: Date.now(), retryAt: Date.now() + 8_000, reason: "the relay refused the key" });
   await panel.getByText("not connected: the relay refused the key. Next try in").waitFor();
@@ -142,7 +219,7 @@ test("[UI52][UI53] says that the agent is away, decides nothing, and shows on re
   });
   await page.getByRole("article").waitFor();
   await server.close();
-  await page.getByText("The agent has not been reachable since").waitFor();
+  await page.getByText(/The agent has not been reachable since \d\d:\d\d:\d\d.*a restarted agent prints a new address/).waitFor();
   await waitUntil("Deny is dead", () => page.getByRole("button", { name: "Deny" }).isDisabled());
   expect(await page.getByRole("banner").innerText()).toMatch(/Agent to relay\s+unknown/);
   desk.setAuthorizations([exampleAuthorization({ codeRequired: false }), exampleAuthorization({ id: "late", redirectHost: "late.example" })]);
@@ -151,7 +228,7 @@ test("[UI52][UI53] says that the agent is away, decides nothing, and shows on re
     await page.getByRole("article", { name: "late.example" }).waitFor();
     expect(await page.title()).toBe("(2) Access asked · pi-relay");
     await page.getByRole("article", { name: "claude.ai" }).getByRole("button", { name: "Allow" }).click();
-    await page.getByText("Allowed. The app gets its key now.").waitFor();
+    await page.getByText("Allowed. The app gets access now.").waitFor();
     expect(await page.title()).toBe("(1) Access asked · pi-relay");
     expect(decisions).toHaveLength(1);
   } finally {

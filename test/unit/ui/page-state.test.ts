@@ -55,7 +55,7 @@ test("finished cards do not pile up", () => {
   const many = Array.from({ length: 20 }, (_, index) => exampleAuthorization({ id: `many-${index}` }));
   const page = after(snapshot, waiting(...many), waiting(B));
   expect(page.cards).toHaveLength(6);
-  expect(nextPage(page, { t: "put_away", id: "many-19", now: 1 }).cards).toHaveLength(5);
+  expect(nextPage(page, { t: "dismiss", id: "many-19", now: 1 }).cards).toHaveLength(5);
 });
 
 test("[UI61] output is added to its call as it comes", () => {
