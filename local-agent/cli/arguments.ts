@@ -86,6 +86,7 @@ function readRun(asked: Asked, around: Surroundings): Result<Run, string> {
     const fitting = keepFitting(given, situation);
     if (!fitting.ok) return fitting;
     const settings = readSettings(fitting.value.given, situation, around);
+    if (situation.kind === "embedded") requireTwoPorts(settings, fitting.value.given);
     return ok({ settings, notices: [...fitting.value.notices, ...notices(asked, fitting.value.given, settings, around)] });
   } catch (error) {
     if (error instanceof BadValue) return err(error.message);
@@ -160,6 +161,13 @@ function requireIssuer(listen: Listener, issuer: string | null, takesIssuer: boo
   throw new BadValue(
     `--host ${listen.host} can be reached from other machines, so clients need an https address: ${wayOut}, or use --host 127.0.0.1.`,
   );
+}
+
+/** Relay and page of one agent are two listeners. The page's is always 127.0.0.1; 0 lets the system choose. */
+function requireTwoPorts({ mode, ui }: Settings, given: GivenFlags): void {
+  if (mode.kind !== "relay" || !mode.oauth || mode.listen.port === 0 || mode.listen.port !== ui.port) return;
+  if (!["127.0.0.1", "localhost", "0.0.0.0", "::"].includes(mode.listen.host)) return;
+  throw new BadValue(`${as(given, "port")} and ${as(given, "ui-port")} are both ${ui.port}: relay and page need a port each.`);
 }
 
 function readUiListener(given: GivenFlags): Listener {

@@ -3,14 +3,16 @@ import { renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../shared/ports.ts";
 import { visibleBlock } from "../../shared/visible-text.ts";
-import type { AgentContext } from "../daemon/agent-parts.ts";
+import { requireRoot, type AgentContext } from "../daemon/agent-parts.ts";
+import { PlaceTaken } from "../daemon/agent-lock.ts";
 import { preparePrivateDirectory, type Directories } from "../daemon/config-dir.ts";
 import type { Installation } from "../daemon/installation.ts";
 import { createLifetime, watchProcess } from "../daemon/lifetime.ts";
+import { nameHolder, PortBusy } from "../daemon/free-port.ts";
 import { startHttp, startStdio } from "../daemon/local-modes.ts";
 import { startBehindRelay } from "../daemon/relay-mode.ts";
 import type { RunningAgent } from "../daemon/running-agent.ts";
-import type { Settings } from "../daemon/settings.ts";
+import type { Mode, Settings } from "../daemon/settings.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { fileLog, stderrLog } from "../node/log-sinks.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
@@ -59,10 +61,28 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
 }
 
 async function start(context: AgentContext): Promise<void> {
-  const { mode } = context.settings;
+  const { mode, root } = context.settings;
+  requireRoot(root); // Before other agents are looked at: one's own mistake comes first.
   if (mode.kind === "stdio") return startStdio(context, { input: process.stdin, output: process.stdout });
-  const agent = mode.kind === "http" ? await startHttp(context, mode) : await startBehindRelay(context, mode);
-  if (!context.lifetime.signal.aborted) await announce(context, agent);
+  try {
+    const agent = mode.kind === "http" ? await startHttp(context, mode) : await startAtFreePlace(context, mode);
+    if (!context.lifetime.signal.aborted) await announce(context, agent);
+  } catch (error) {
+    throw error instanceof PortBusy ? nameHolder(error, context.directories.state) : error;
+  }
+}
+
+const MAX_PLACES = 32;
+
+/** Agents whose port the system chooses do not exclude each other: each takes the first place nobody holds, with the state kept there. */
+async function startAtFreePlace(context: AgentContext, mode: Mode & { readonly kind: "relay" }): Promise<RunningAgent> {
+  for (let place = 0; ; place++) {
+    try {
+      return await startBehindRelay(context, { ...mode, place });
+    } catch (error) {
+      if (!(error instanceof PlaceTaken) || mode.listen.port !== 0 || place === MAX_PLACES) throw error;
+    }
+  }
 }
 
 async function announce({ settings, env, log }: AgentContext, agent: RunningAgent): Promise<void> {

@@ -15,10 +15,15 @@ export interface AgentClaim extends ProcessIdentity {
   readonly root: string;
   /** File with the page's address, for `pimcp open`; null without a page. */
   readonly pageFile: string | null;
+  /** The relay, as `relayName` says it. */
+  readonly serves: string;
 }
 
+/** Another agent holds the place. Nothing has been opened by then. */
+export class PlaceTaken extends StartFailure {}
+
 /**
- * Claims `dir` (private and existing) for this process. Throws `StartFailure` naming the holder while one lives.
+ * Claims `dir` (private and existing) for this process. Throws `PlaceTaken` naming the holder while one lives.
  * The returned function gives the claim up; calling it twice is harmless.
  */
 export async function claimAgentPlace(dir: string, what: string, claim: Pick<AgentClaim, "root" | "pageFile">): Promise<() => void> {
@@ -27,11 +32,11 @@ export async function claimAgentPlace(dir: string, what: string, claim: Pick<Age
   await underGuard(dir, () => {
     const holder = readLiveClaim(dir);
     if (holder !== undefined) {
-      throw new StartFailure(
+      throw new PlaceTaken(
         `Another agent on this machine already serves ${what} (process ${holder.pid}, root ${holder.root}): end it with kill ${holder.pid}, or start one beside it with --relay local, another --port and another --ui-port.`,
       );
     }
-    writePrivateFile(path, JSON.stringify({ ...own, ...claim }));
+    writePrivateFile(path, JSON.stringify({ ...own, ...claim, serves: what }));
   });
   let held = true;
   return () => {
@@ -45,9 +50,9 @@ export function readLiveClaim(dir: string): AgentClaim | undefined {
   const text = readPrivateFile(claimPath(dir));
   const value = text === undefined ? undefined : parseJson(text);
   if (!isJsonObject(value)) return undefined; // Torn or foreign: nobody can be named, so nobody holds it.
-  const { pid, began, root, pageFile } = value;
+  const { pid, began, root, pageFile, serves } = value;
   if (typeof pid !== "number" || typeof began !== "string" || typeof root !== "string") return undefined;
-  const claim = { pid, began, root, pageFile: typeof pageFile === "string" ? pageFile : null };
+  const claim = { pid, began, root, pageFile: typeof pageFile === "string" ? pageFile : null, serves: typeof serves === "string" ? serves : "" };
   return isStillRunning(claim) ? claim : undefined;
 }
 

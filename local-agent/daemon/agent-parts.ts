@@ -69,7 +69,8 @@ export function sentence(error: unknown): string {
   return ended.charAt(0).toUpperCase() + ended.slice(1);
 }
 
-function requireRoot(root: string): void {
+/** Throws `StartFailure` for a root that is none. */
+export function requireRoot(root: string): void {
   try {
     if (!statSync(root).isDirectory()) throw new StartFailure(`The root ${root} is not a directory: name one with --root.`);
     accessSync(root, constants.R_OK | constants.X_OK);

@@ -1,7 +1,34 @@
 /** Looks whether a port can be had before anything heavy is started, so that the answer is one sentence. Never picks another. */
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { listLiveClaims, type AgentClaim } from "./agent-lock.ts";
+import { readPageAddress } from "./page-file.ts";
 import { StartFailure, systemErrorCode } from "./start-failure.ts";
+
+export class PortBusy extends StartFailure {
+  readonly port: number;
+  readonly flag: "port" | "ui-port";
+
+  constructor(listen: { readonly host: string; readonly port: number }, flag: "port" | "ui-port") {
+    super(`Port ${listen.port} on ${listen.host} is in use by another program: end that, or choose another with --${flag}.`);
+    this.port = listen.port;
+    this.flag = flag;
+  }
+}
+
+/** The same sentence, or a better one where that program is another agent of this account. `stateDir` is `Directories.state`. */
+export function nameHolder(busy: PortBusy, stateDir: string): StartFailure {
+  const holder = listLiveClaims(stateDir).find((claim) => claim.pid !== process.pid && portsOf(claim).includes(String(busy.port)));
+  if (holder === undefined) return busy;
+  return new StartFailure(
+    `Port ${busy.port} is used by the agent that runs already (process ${holder.pid}, root ${holder.root}): choose another with --${busy.flag}, or end that one with kill ${holder.pid}.`,
+  );
+}
+
+function portsOf(claim: AgentClaim): readonly string[] {
+  const page = claim.pageFile === null ? undefined : readPageAddress(claim.pageFile);
+  return [claim.serves, page ?? ""].flatMap((url) => (URL.canParse(url) ? [new URL(url).port] : []));
+}
 
 /** Resolves when `host:port` is free, waiting up to `waitMs` for a process that is just ending. Throws `StartFailure`. */
 export async function requireFreePort(
@@ -21,8 +48,7 @@ export async function requireFreePort(
 /** One sentence for an error of `listen(2)`. The page's address is always 127.0.0.1, so only its port can be wrong. */
 export function explainListenError(error: unknown, listen: { readonly host: string; readonly port: number }, flag: "port" | "ui-port"): StartFailure {
   const code = systemErrorCode(error);
-  if (code === "EADDRINUSE")
-    return new StartFailure(`Port ${listen.port} on ${listen.host} is in use by another program: end that, or choose another with --${flag}.`);
+  if (code === "EADDRINUSE") return new PortBusy(listen, flag);
   if (code === "EACCES") return new StartFailure(`This account may not listen on port ${listen.port}: choose one above 1023 with --${flag}.`);
   if (flag === "port" && (code === "EADDRNOTAVAIL" || code === "ENOTFOUND"))
     return new StartFailure(`${listen.host} is not an address of this machine: change --host.`);

@@ -4,11 +4,11 @@ import { createLocalHttp, PortBusyError } from "../mcp/local-http.ts";
 import type { StdioStreams } from "../mcp/stdio.ts";
 import { createSurface, startTools, type AgentContext } from "./agent-parts.ts";
 import { preparePrivateDirectory } from "./config-dir.ts";
-import { explainListenError } from "./free-port.ts";
+import { explainListenError, PortBusy } from "./free-port.ts";
 import { readStaticToken } from "./machine.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, type Mode } from "./settings.ts";
-import { EXIT, StartFailure } from "./start-failure.ts";
+import { EXIT } from "./start-failure.ts";
 
 /** Nobody watches: there is no page. The log has the calls. */
 const UNWATCHED: CallObserver = { started() {}, progressed() {}, finished() {} };
@@ -35,9 +35,7 @@ export async function startHttp(context: AgentContext, mode: Mode & { readonly k
     allowedOrigins: [...(mode.issuer === null ? [] : [mode.issuer]), ...settings.allowOrigins],
     log,
   }).catch((error: unknown) => {
-    throw error instanceof PortBusyError
-      ? new StartFailure(`${busy(error)}: end that, or choose another with --port.`)
-      : explainListenError(error, mode.listen, "port");
+    throw error instanceof PortBusyError ? new PortBusy(mode.listen, "port") : explainListenError(error, mode.listen, "port");
   });
   lifetime.onEnd("http", () => server.close());
   const mcpUrls = mode.issuer === null ? [server.url] : [`${mode.issuer}/mcp`, server.url];
@@ -56,8 +54,4 @@ export async function startHttp(context: AgentContext, mode: Mode & { readonly k
     startedAt: clock.now(),
   };
   return { info, token, page: null, local: isLoopback(mode.listen.host) && mode.issuer === null };
-}
-
-function busy(error: PortBusyError): string {
-  return error.message.charAt(0).toUpperCase() + error.message.slice(1);
 }

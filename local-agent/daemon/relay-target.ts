@@ -5,7 +5,7 @@ import { isLoopback, urlHost, type Listener, type Mode } from "./settings.ts";
 import { StartFailure } from "./start-failure.ts";
 
 export type RelayTarget =
-  | { readonly kind: "embedded"; readonly listen: Listener }
+  | { readonly kind: "embedded"; readonly listen: Listener; readonly place?: number }
   | { readonly kind: "deployed"; readonly url: string; readonly agentKey: string };
 
 /** [ST4] Throws `StartFailure` when a relay is named for which no key can be found. */
@@ -15,7 +15,7 @@ export function chooseRelay(mode: Mode & { readonly kind: "relay" }, configDir: 
   if (url === "local") {
     if (mode.keyFile !== null)
       throw new StartFailure("--key-file goes with a deployed relay, and none is configured: add --relay https://…, or leave it out.");
-    return { kind: "embedded", listen: mode.listen };
+    return { kind: "embedded", listen: mode.listen, ...(mode.place === undefined ? {} : { place: mode.place }) };
   }
   const keyFile = mode.keyFile ?? remembered?.keyFile ?? keyFileOf(url, configDir);
   const agentKey = readPrivateFile(keyFile);
@@ -54,7 +54,9 @@ export function canonicalOrigins(relayUrl: string, issuer: string | null): strin
 
 /** What identifies a relay on this machine: the name of its directory and, in words, in messages. */
 export function relayName(target: RelayTarget): string {
-  return target.kind === "deployed" ? target.url : `http://${urlHost(target.listen.host)}:${target.listen.port}`;
+  if (target.kind === "deployed") return target.url;
+  const { listen, place = 0 } = target;
+  return `http://${urlHost(listen.host)}:${listen.port}${place === 0 ? "" : `#${place}`}`;
 }
 
 function loopbackNames(hostname: string): readonly string[] {

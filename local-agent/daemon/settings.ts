@@ -23,6 +23,8 @@ export type Mode =
       /** False with `--no-oauth`: no OAuth routes, no page. */
       readonly oauth: boolean;
       readonly takeOver: boolean;
+      /** Tells agents apart whose embedded relays all let the system choose a port: 0, 1, 2 … */
+      readonly place?: number;
     };
 
 export interface Settings {

@@ -85,11 +85,33 @@ test("[ST15] after kill -9 nothing of the relay is left and a new start with the
 
 test("[ST14] a second agent for the same relay names the first", async () => {
   const home = newHome();
-  const first = startProgram(home, QUIET);
+  const args = ["--port", String(await freePort()), "--ui-port", "0", "--no-open", "--json"];
+  const first = startProgram(home, args);
   await first.ready();
-  const second = await ended(home, QUIET);
+  const second = await ended(home, args);
   expect([second.code, second.stdout]).toEqual([2, ""]);
   expect(second.stderr).toMatch(new RegExp(`^Another agent on this machine already serves .* \\(process ${first.process.pid}, root `));
+  const wrong = await ended(home, [...args, "--root", "/no/such/dir"]);
+  expect(wrong.stderr).toMatch(/^The root \/no\/such\/dir does not exist/);
+});
+
+test("[ST14] agents whose port the system chooses run beside each other", async () => {
+  const home = newHome();
+  const said = await Promise.all([1, 2, 3].map(() => startProgram(home, QUIET).ready()));
+  expect(new Set(said.map(({ mcpUrl }) => mcpUrl)).size).toBe(3);
+  const answers = await Promise.all(said.map(({ mcpUrl }) => call(mcpUrl, home.token(), "echo here")));
+  expect(answers.every((answer) => answer.includes("here"))).toBe(true);
+});
+
+test("[ER7] a port that another agent uses is said to be that agent's", async () => {
+  const home = newHome();
+  const [port, uiPort, other] = [String(await freePort()), String(await freePort()), String(await freePort())];
+  const first = startProgram(home, ["--port", port, "--ui-port", uiPort, "--no-open", "--json"]);
+  await first.ready();
+  const named = (busy: string, flag: string): string =>
+    `Port ${busy} is used by the agent that runs already (process ${first.process.pid}, root ${home.root}): choose another with --${flag}, or end that one with kill ${first.process.pid}.\n`;
+  expect(await ended(home, ["--port", other, "--ui-port", uiPort])).toEqual({ code: 2, stdout: "", stderr: named(uiPort, "ui-port") });
+  expect(await ended(home, ["--http", "--port", port])).toEqual({ code: 2, stdout: "", stderr: named(port, "port") });
 });
 
 test("[ER7] busy ports are one sentence each and no other port is taken", async () => {

@@ -69,6 +69,7 @@ test.for<[string, Partial<Settings>]>([
     { allowOrigins: ["https://a.example", "https://b.example", "http://localhost:3000"] },
   ],
   ["--stdio", { mode: { kind: "stdio" } }],
+  ["--port 0 --ui-port 0", { ui: { host: "127.0.0.1", port: 0 } }],
   ["--http --port 0", { mode: { kind: "http", listen: { host: "127.0.0.1", port: 0 }, issuer: null } }],
 ])("[ST1] %s", ([line, expected]) => {
   expect(settings(line)).toMatchObject(expected);
@@ -141,6 +142,8 @@ test.for<[string, RegExp]>([
   ["--stdio --token abcdefghijklmnopq", /--token has no meaning with --stdio/],
   ["--http --take-over", /--take-over has no meaning with --http/],
   ["--host 0.0.0.0", /--host 0\.0\.0\.0 can be reached from other machines.*--issuer https/],
+  ["--port 8790", /^--port and --ui-port are both 8790: relay and page need a port each\.$/],
+  ["--port 9 --ui-port 9", /^--port and --ui-port are both 9:/],
   ["--host 0.0.0.0 --no-oauth", /leave out --no-oauth and add --issuer https/],
   ["--host 0.0.0.0 --issuer http://localhost:8777", /clients need an https address/],
   ["--http --no-oauth --host 0.0.0.0", /: add --issuer https/],
