@@ -44,7 +44,7 @@ async function main([name, ...args]) {
   if (Number(process.versions.node.split(".")[0]) < 20) throw new Stop(`Node 20 or newer is needed to set up, this is ${process.version}.`, 2);
   await withSetupLock(join(root, ".setup.lock"), () => prepare(target));
   if (!wasAskedToEnd()) target.before?.();
-  const where = target.agent === true ? { cwd: personsDirectory(name), env: personsEnvironment(), ipc: true } : { cwd: root, env };
+  const where = target.agent === true ? { cwd: personsDirectory(name), env: personsEnvironment(name), ipc: true } : { cwd: root, env };
   return runSteps(target.steps(args), where);
 }
 
@@ -76,11 +76,20 @@ function personsDirectory(name) {
 }
 
 /** The agent's shell belongs to the person: what npm and this script added for themselves is taken off again. */
-function personsEnvironment() {
+function personsEnvironment(name) {
   if (process.env.npm_lifecycle_event === undefined) return process.env;
   const kept = Object.entries(process.env).filter(([key]) => !/^(npm_|INIT_CWD$|NODE$)/.test(key));
   const path = (process.env.PATH ?? "").split(delimiter).filter((dir) => !/(node_modules[\\/]\.bin|node-gyp-bin)$/.test(dir));
-  return { ...Object.fromEntries(kept), PATH: path.join(delimiter) };
+  return { ...Object.fromEntries(kept), PATH: path.join(delimiter), PIMCP_NPM: JSON.stringify({ script: name, kept: npmSettings() }) };
+}
+
+/** What npm took for settings of its own, flags of the program that were typed without `--` among them (local-agent/cli/npm-call.ts). */
+function npmSettings() {
+  const settings = Object.entries(process.env).filter(([key]) => key.startsWith("npm_config_"));
+  return settings.map(([key, value]) => {
+    const name = key.slice("npm_config_".length).replaceAll("_", "-");
+    return value === "" ? `no-${name}` : name;
+  });
 }
 
 function requireBrowser() {

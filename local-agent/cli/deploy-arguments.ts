@@ -30,6 +30,8 @@ const FLAGS = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+export const DEPLOY_FLAGS = Object.keys(FLAGS);
+
 export function readDeployArguments(argv: readonly string[]): Result<DeployOrder, string> {
   const { tokens } = parseArgs({ args: [...argv], options: FLAGS, strict: false, tokens: true, allowPositionals: true });
   const given = new Map<string, string | undefined>();

@@ -6,9 +6,11 @@ import { findInstallation } from "../daemon/installation.ts";
 import { readRememberedRelay } from "../daemon/remembered-relay.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { readCommand } from "./arguments.ts";
-import { readDeployArguments } from "./deploy-arguments.ts";
+import { DEPLOY_FLAGS, readDeployArguments } from "./deploy-arguments.ts";
 import { deploy } from "./deploy.ts";
+import { FLAGS } from "./flags.ts";
 import { helpText } from "./help.ts";
+import { explainKept, takeNpmCall, type NpmCall } from "./npm-call.ts";
 import { openRunningPage } from "./open-page.ts";
 import { runAgent } from "./run-agent.ts";
 
@@ -17,11 +19,14 @@ const show = (text: string): void => void process.stdout.write(text);
 async function main(argv: readonly string[]): Promise<ExitCode> {
   const installation = findInstallation(fileURLToPath(import.meta.url));
   const directories = findDirectories(process.env, homedir());
+  const npm = takeNpmCall(process.env);
   if (argv[0] === "deploy") {
+    refuseKept(npm, DEPLOY_FLAGS, argv.slice(1));
     const order = readDeployArguments(argv.slice(1));
     if (!order.ok) throw new StartFailure(order.error);
     return deploy(order.value, { packageRoot: installation.packageRoot, directories, env: process.env, show, signal: signalOfEnd() });
   }
+  refuseKept(npm, FLAG_NAMES, argv);
   const isRelayDeployed = (): boolean => readRememberedRelay(directories.config) !== undefined;
   const command = readCommand(argv, { cwd: process.cwd(), home: homedir(), env: process.env, isRelayDeployed });
   if (!command.ok) throw new StartFailure(command.error);
@@ -37,6 +42,14 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     case "run":
       return runAgent({ ...command.value, installation, directories });
   }
+}
+
+const FLAG_NAMES = FLAGS.map((flag) => flag.name);
+
+/** Rather than start in another way than was asked for. */
+function refuseKept(npm: NpmCall | null, flags: readonly string[], argv: readonly string[]): void {
+  const sentence = npm === null ? null : explainKept(npm, flags, argv);
+  if (sentence !== null) throw new StartFailure(sentence);
 }
 
 /** For a command that runs another program: whatever ends this one stops that one. */

@@ -10,7 +10,7 @@ const repository = join(import.meta.dirname, "../../..");
 /** What stands for the agent: tells how it was started, then lives until its channel closes or a signal comes. */
 const AGENT = `
   import { writeFileSync } from "node:fs";
-  writeFileSync(process.env.REPORT, JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), node: process.execPath, pid: process.pid }));
+  writeFileSync(process.env.REPORT, JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), npm: process.env.PIMCP_NPM, node: process.execPath, pid: process.pid }));
   if (process.argv.includes("--exit")) process.exit(7);
   process.on("disconnect", () => { writeFileSync(process.env.REPORT + ".ended", "disconnect"); process.exit(0); });
   process.on("SIGINT", () => { writeFileSync(process.env.REPORT + ".ended", "SIGINT"); process.exit(0); });
@@ -68,6 +68,7 @@ function start(
 interface Report {
   readonly args: string[];
   readonly cwd: string;
+  readonly npm?: string;
   readonly node: string;
   readonly pid: number;
 }
@@ -89,6 +90,16 @@ test("[ST30] arguments reach the program as they were given, and its exit code c
   expect(reportOf(dir).args).toEqual(args);
   await start(dir, ["deploy", "--dry-run", "--exit"]).exit;
   expect(reportOf(dir).args).toEqual(["deploy", "--dry-run", "--exit"]);
+});
+
+test("[ST30] npm's settings are handed on by name, so that a flag typed without -- can be told", async () => {
+  const dir = checkout();
+  const env = { npm_lifecycle_event: "start", npm_config_root: "true", npm_config_ui_port: "9", npm_config_oauth: "" };
+  await start(dir, ["start", "../x", "--exit"], { env }).exit;
+  expect(JSON.parse(reportOf(dir).npm ?? "")).toMatchObject({
+    script: "start",
+    kept: expect.arrayContaining(["root", "ui-port", "no-oauth"]) as string[],
+  });
 });
 
 /** The machine's own Node of that major version, if it has one. */
