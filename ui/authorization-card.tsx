@@ -121,10 +121,8 @@ function Facts({ authorization, now }: { readonly authorization: PendingAuthoriz
       {isHere ? null : (
         <Fact name="From">
           <StrangerText text={opened.address === "" ? "unknown" : opened.address} maxChars={100} />
-          {" · "}
-          <span class={opened.sameAddress === false ? "differs" : ""}>
-            same public address as this workstation: {sameAddressAnswer(opened.sameAddress)}
-          </span>
+          {" · "}same public address as this workstation:{" "}
+          <span class={opened.sameAddress === false ? "differs" : ""}>{sameAddressAnswer(opened.sameAddress)}</span>
         </Fact>
       )}
       {scope === undefined ? null : (
