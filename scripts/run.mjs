@@ -1,9 +1,9 @@
 // What every npm script goes through: `node scripts/run.mjs TARGET [ARGUMENTS]`. Runs on Node 20 and without dependencies;
 // installs and builds what is missing, then runs the target on the Node that package.json pins, with arguments, signals and
 // the exit code handed through.
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ensureBuild, ensureDependencies, ensureWorkerTypes } from "./run/prepare.mjs";
 import { endSignal, exitCodeOfSignal, run, wasAskedToEnd } from "./run/processes.mjs";
 import { entryOf, pinnedNode } from "./run/programs.mjs";
@@ -42,10 +42,32 @@ async function main([name, ...args]) {
   const target = Object.hasOwn(TARGETS, name ?? "") ? TARGETS[name] : undefined;
   if (target === undefined) throw new Stop(`There is no target ${JSON.stringify(name ?? "")}: choose one of ${Object.keys(TARGETS).join(", ")}.`, 2);
   if (Number(process.versions.node.split(".")[0]) < 20) throw new Stop(`Node 20 or newer is needed to set up, this is ${process.version}.`, 2);
+  if (await answersAtOnce(name, args)) return 0;
   await withSetupLock(join(root, ".setup.lock"), () => prepare(target));
   if (!wasAskedToEnd()) target.before?.();
   const where = target.agent === true ? { cwd: personsDirectory(name), env: personsEnvironment(name), ipc: true } : { cwd: root, env };
   return runSteps(target.steps(args), where);
+}
+
+/**
+ * What asks for the help or the version alone is answered from the sources, where this Node reads TypeScript: nothing has to
+ * be installed or built for it.
+ */
+async function answersAtOnce(name, args) {
+  const question = args.length === 1 ? args[0] : undefined;
+  if (name === "start" && ["--version", "-v", "-V"].includes(question)) return answer(`${version()}\n`);
+  if (!["--help", "-h", "help"].includes(question) || !process.features.typescript) return false;
+  if (name === "start") return answer((await source("help.ts")).helpText(version()));
+  if (name === "deploy") return answer((await source("deploy-arguments.ts")).DEPLOY_HELP);
+  return false;
+}
+
+const source = (file) => import(pathToFileURL(join(root, "local-agent/cli", file)).href);
+const version = () => JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
+
+function answer(text) {
+  process.stdout.write(text);
+  return true;
 }
 
 async function runSteps(steps, where) {

@@ -143,6 +143,31 @@ test("[ST31] builds only when a source changed", async () => {
   expect(builds(dir)).toBe(2);
 });
 
+test("[ST8] [ST31] a question for help or version is answered without installing or building", async () => {
+  const dir = checkout();
+  for (const part of ["local-agent", "shared"]) cpSync(join(repository, part), join(dir, part), { recursive: true });
+  writeFileSync(join(dir, "package.json"), JSON.stringify({ type: "module", version: "9.8.7" }));
+  rmSync(join(dir, "node_modules"), { recursive: true });
+  const answers = await Promise.all(
+    [
+      ["start", "--help"],
+      ["start", "--version"],
+      ["deploy", "--help"],
+    ].map(async (args) => {
+      const run = start(dir, args);
+      let stdout = "";
+      run.process.stdout?.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+      return [await run.exit, run.stderr(), stdout];
+    }),
+  );
+  expect(answers).toEqual([
+    [0, "", expect.stringContaining("pimcp 9.8.7")],
+    [0, "", "9.8.7\n"],
+    [0, "", expect.stringContaining("Usage: npm run deploy")],
+  ]);
+  expect(existsSync(join(dir, "builds"))).toBe(false);
+});
+
 test("[ST31] installs when the lock file and what is installed differ, with npm's output off stdout", async () => {
   const dir = checkout();
   writeFileSync(join(dir, "npm-cli.js"), 'require("node:fs").writeFileSync("npm-called", process.argv.slice(2).join(" ")); console.log("noise");');
