@@ -8,6 +8,8 @@ import * as files from "./confined-files.ts";
 import { errorCode, Refusal, type ConfinedRoot } from "./confined-root.ts";
 import type { SearchMemory } from "./call-spawns.ts";
 import { findFiles } from "./find-files.ts";
+import { imageObjection } from "./image-size.ts";
+import { takeImageTurn } from "./image-turn.ts";
 
 export interface CallContext {
   readonly root: ConfinedRoot;
@@ -37,12 +39,22 @@ export class RefusalMemory {
   }
 }
 
+/** Pi asks for the type first; only what it takes for an image is then loaded whole and decoded. */
 export function readPorts({ root, refusals }: CallContext) {
+  let imageType: string | null = null;
   return {
     access: (path: string) => refusals.watch(() => files.checkReadable(root, path)),
-    readFile: (path: string) => refusals.watch(() => files.readWhole(root, path)),
+    readFile: (path: string) =>
+      refusals.watch(async () => {
+        if (imageType === null) return files.readWhole(root, path);
+        await takeImageTurn();
+        const bytes = await files.readWhole(root, path);
+        const objection = imageObjection(bytes, imageType);
+        if (objection !== undefined) throw new Refusal(`${path} ${objection}`);
+        return bytes;
+      }),
     createReadStream: (path: string) => files.readChunks(root, path),
-    detectImageMimeType: (path: string) => refusals.watch(async () => detectSupportedImageMimeType(await files.readHead(root, path))),
+    detectImageMimeType: (path: string) => refusals.watch(async () => (imageType = detectSupportedImageMimeType(await files.readHead(root, path)))),
   };
 }
 

@@ -7,6 +7,7 @@ import { openConfinedRoot } from "./confined-root.ts";
 import type { FromHost, HostSettings } from "./host-protocol.ts";
 import { getShellConfig } from "./pi-modules.ts";
 import { describeTools, type PiToolsSettings } from "./pi-tools.ts";
+import { installImageSeam } from "./image-turn.ts";
 import { installSpawnSeam } from "./spawn-seam.ts";
 import { chooseTools, type ToolName } from "./tool-traits.ts";
 
@@ -19,6 +20,7 @@ export interface ToolService {
 export async function startService(given: HostSettings, send: (message: FromHost) => void): Promise<ToolService | undefined> {
   try {
     installSpawnSeam();
+    installImageSeam();
     mkdirSync(given.spillDir, { recursive: true, mode: 0o700 });
     const root = await openConfinedRoot({ ...given, readableDir: given.spillDir });
     const tools = chooseTools(given.tools, process.platform);

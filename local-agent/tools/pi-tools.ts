@@ -11,6 +11,7 @@ import type { ConfinedRoot, Purpose } from "./confined-root.ts";
 import { editObjection } from "./edit-bounds.ts";
 import { editPorts, findPorts, grepPorts, lsPorts, readPorts, RefusalMemory, writePorts, type CallContext } from "./file-ports.ts";
 import { failedOutcome } from "./host-protocol.ts";
+import { withImageTurn } from "./image-turn.ts";
 import * as pi from "./pi-modules.ts";
 import { shellPort, type ShellPort } from "./shell-port.ts";
 import { withSpawnRules } from "./spawn-seam.ts";
@@ -84,7 +85,8 @@ export async function executeCall(prepared: PreparedArguments, settings: PiTools
   try {
     await checkPath(prepared, context);
     if (prepared.name === "grep" || prepared.name === "find") settings.placeRipgrep();
-    const result = await withSpawnRules(spawns.rules, () => definition.execute(call.callId, prepared.args, call.signal));
+    const execute = (): Promise<PiResult> => definition.execute(call.callId, prepared.args, call.signal);
+    const result = await withSpawnRules(spawns.rules, () => withImageTurn(call.signal, execute));
     if (context.refusals.first !== undefined) throw context.refusals.first;
     if (prepared.name === "grep" && !spawns.searchWasConfined()) throw new Error("the search could not be confined, so its result was discarded");
     return toOutcome(prepared.name, result);

@@ -1,8 +1,10 @@
 /** Arguments and files made to cost time or memory, through the real child process: the call is refused, nobody else is held up. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { blackPng } from "../../support/png.ts";
 import { textOf, toolHostUnderTest, type ToolHostUnderTest } from "../../support/tool-host-under-test.ts";
+import { waitUntil } from "../../support/wait-until.ts";
 
 const EVIL_PATTERN = `${"*a".repeat(20)}*c`;
 const EVIL_NAME = `${"a".repeat(120)}b`;
@@ -74,3 +76,60 @@ test("[TL24] many edits, many on a large file, and endless combining characters 
   expect(await told("large.txt", edits(20))).toMatch(/too many for 20 edits in one call: make at most 6 at a time$/);
   expect(await told("f.txt", edits(100))).toContain("Successfully replaced 100 block(s)");
 });
+
+test("[TL25] an image of too many pixels is not decoded, nor one that does not say how many", async () => {
+  const under = await toolHostUnderTest({
+    "bomb.png": blackPng(16_000, 16_000),
+    "broken.gif": "GIF89a",
+    "large.png": blackPng(4_000, 3_000),
+    "bomb.bmp": bmpOf(2_100, -2_100),
+  });
+  const memoryMb = watchMemory(under.hostPid());
+  expect(textOf(await under.call("read", { path: "bomb.png" }))).toMatch(
+    /bomb.png is an image of 16000 x 16000 pixels, and at most 40 million are shown: make it smaller first$/,
+  );
+  expect(textOf(await under.call("read", { path: "bomb.bmp" }))).toMatch(/2100 x 2100 pixels, and at most 4.2 million are shown: convert it/);
+  expect(textOf(await under.call("read", { path: "broken.gif" }))).toMatch(/its width and height cannot be read$/);
+  expect(memoryMb()).toBeLessThan(150);
+  expect(textOf(await under.call("read", { path: "large.png" }))).toContain("original 4000x3000, displayed at 2000x1500");
+});
+
+test("[TL26] images are decoded one after another, and a cancelled one ends and gives way", async () => {
+  const under = await toolHostUnderTest({ "large.png": blackPng(7_000, 5_700), "small.png": blackPng(20, 10) });
+  const pid = under.hostPid();
+  const abort = new AbortController();
+  const idle = threads(pid);
+  const memoryMb = watchMemory(pid);
+  const reads = [1, 2, 3, 4, 5].map(() => under.call("read", { path: "large.png" }, { signal: abort.signal }));
+  await waitUntil("a worker decodes", () => threads(pid) > idle);
+  expect(await longestWaitMs(under, new Promise((resolve) => setTimeout(resolve, 700)))).toBeLessThan(1_000);
+  abort.abort();
+  for (const outcome of await Promise.all(reads)) expect(outcome.isError).toBe(true);
+  await waitUntil("no worker is left", () => threads(pid) <= idle);
+  expect(memoryMb()).toBeLessThan(900);
+  const started = performance.now();
+  expect(textOf(await under.call("read", { path: "small.png" }))).toContain("[image/png]");
+  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(under.hostPid()).toBe(pid);
+});
+
+function bmpOf(width: number, height: number): Buffer {
+  const header = Buffer.alloc(54);
+  header.write("BM");
+  header.writeUInt32LE(54, 10);
+  header.writeUInt32LE(40, 14);
+  header.writeInt32LE(width, 18);
+  header.writeInt32LE(height, 22);
+  header.writeUInt16LE(1, 26);
+  header.writeUInt16LE(24, 28);
+  return header;
+}
+
+function threads(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).length;
+}
+
+/** The most resident memory so far, as the kernel counts it. */
+function watchMemory(pid: number): () => number {
+  return () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) / 1024;
+}
