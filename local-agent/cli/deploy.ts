@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
-import { preparePrivateDirectory, readOrMint, type Directories } from "../daemon/config-dir.ts";
+import { preparePrivateDirectory, readOrMint, readPrivateFile, type Directories } from "../daemon/config-dir.ts";
 import { agentKeyPath, readRememberedRelay, rememberRelay } from "../daemon/remembered-relay.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { DEPLOY_HELP, type DeployOrder } from "./deploy-arguments.ts";
@@ -40,27 +40,37 @@ export async function deploy(order: DeployOrder, place: DeployPlace): Promise<Ex
 }
 
 async function measure(order: DeployOrder, place: DeployPlace, scratch: string): Promise<void> {
-  await runWrangler({ ...common(place), args: ["deploy", "--dry-run", "--outdir", scratch, ...nameOf(order)] });
+  const printed = await runWrangler({ ...common(order, place), args: ["deploy", "--dry-run", "--outdir", scratch, ...nameOf(order)] });
   const modules = readdirSync(scratch).filter((name) => name.endsWith(".js") || name.endsWith(".mjs"));
-  if (modules.length === 0) throw new StartFailure("wrangler wrote no bundle: its output above says why.", EXIT.failed);
+  if (modules.length === 0) throw new StartFailure("wrangler wrote no bundle: run this command again with --verbose.", EXIT.failed);
   const bytes = modules.reduce((sum, name) => sum + gzipSync(readFileSync(join(scratch, name)), { level: 9 }).byteLength, 0);
-  const size = `${(bytes / 1024).toFixed(1)} KiB gzip of ${MAX_BUNDLE_BYTES / 1024} KiB allowed`;
+  const size = `${(bytes / 1024).toFixed(1)} KiB gzip, our own limit is ${MAX_BUNDLE_BYTES / 1024}`;
   if (bytes > MAX_BUNDLE_BYTES) throw new StartFailure(`The Worker has grown too large: ${size}.`, EXIT.failed);
-  place.show(`\nThe Worker's bundle: ${size}. Nothing was deployed.\n`);
+  if (!order.verbose) place.show(bindingsIn(printed));
+  place.show(`The Worker's bundle: ${size}. Nothing was deployed.\n`);
+}
+
+/** wrangler's table of bindings; its own size, which counts other things, is left out. */
+function bindingsIn(printed: string): string {
+  const table = /^Your Worker has access to.*(?:\n.*\S.*)+/m.exec(printed)?.[0];
+  return table === undefined ? printed : `${table}\n\n`;
 }
 
 async function deployAndRemember(order: DeployOrder, place: DeployPlace, scratch: string): Promise<void> {
   const configDir = preparePrivateDirectory(place.directories.config);
   const keyFile = agentKeyPath(configDir);
-  const key = readOrMint(keyFile);
+  readPrivateFile(keyFile); // One that cannot be used is said before anything is deployed.
   const events = join(scratch, "events.ndjson");
+  place.show("Deploying the relay …\n");
   const printed = await runWrangler({
-    ...common(place),
+    ...common(order, place),
     env: { ...place.env, WRANGLER_OUTPUT_FILE_PATH: events },
     args: ["deploy", ...nameOf(order)],
   });
+  place.show("Setting its agent key …\n");
   try {
-    await runWrangler({ ...common(place), args: ["secret", "put", "AGENT_KEY", ...nameOf(order)], input: key });
+    // Only now is a key made: a deployment that fails, for want of a login for one, leaves none.
+    await runWrangler({ ...common(order, place), args: ["secret", "put", "AGENT_KEY", ...nameOf(order)], input: readOrMint(keyFile) });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartFailure(
@@ -80,8 +90,8 @@ async function deployAndRemember(order: DeployOrder, place: DeployPlace, scratch
   );
 }
 
-function common(place: DeployPlace): Pick<WranglerRun, "packageRoot" | "env" | "show" | "signal"> {
-  return { packageRoot: place.packageRoot, env: place.env, show: place.show, signal: place.signal };
+function common({ verbose }: DeployOrder, place: DeployPlace): Pick<WranglerRun, "packageRoot" | "env" | "show" | "signal" | "verbose"> {
+  return { packageRoot: place.packageRoot, env: place.env, show: place.show, signal: place.signal, verbose };
 }
 
 function nameOf(order: DeployOrder): readonly string[] {

@@ -22,7 +22,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   const npm = takeNpmCall(process.env);
   if (argv[0] === "deploy") {
     refuseKept(npm, DEPLOY_FLAGS, argv.slice(1));
-    const order = readDeployArguments(argv.slice(1));
+    const order = readDeployArguments(argv.slice(1), npm === null ? "pimcp deploy" : "npm run deploy --");
     if (!order.ok) throw new StartFailure(order.error);
     return deploy(order.value, { packageRoot: installation.packageRoot, directories, env: process.env, show, signal: signalOfEnd() });
   }

@@ -1,7 +1,11 @@
-/** Runs wrangler and says in one sentence why it failed. Its output is shown as it comes, and kept (bounded) to be read. */
+/**
+ * Runs wrangler and says in one sentence why it failed. Its output is kept (bounded) to be read, and shown only where that
+ * sentence needs it, or always with `verbose`.
+ */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import { EXIT, StartFailure, systemErrorCode } from "../daemon/start-failure.ts";
 
@@ -12,6 +16,8 @@ export interface WranglerRun {
   readonly input?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly show: (text: string) => void;
+  /** Show its output as it comes. */
+  readonly verbose: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -28,6 +34,8 @@ export async function runWrangler(run: WranglerRun): Promise<string> {
       // What wrangler starts by name comes from here as well.
       PATH: [join(run.packageRoot, "node_modules", ".bin"), run.env["PATH"] ?? ""].join(delimiter),
       WRANGLER_SEND_METRICS: "false",
+      // Its banner would also look for a newer version on the network.
+      WRANGLER_HIDE_BANNER: "true",
       FORCE_COLOR: "0",
     },
     stdio: "pipe",
@@ -38,7 +46,7 @@ export async function runWrangler(run: WranglerRun): Promise<string> {
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
       printed = (printed + text).slice(-KEPT_CHARACTERS);
-      run.show(text);
+      if (run.verbose) run.show(stripVTControlCharacters(text));
     });
   }
   // A wrangler that ends without reading its input is judged by its exit code.
@@ -48,7 +56,7 @@ export async function runWrangler(run: WranglerRun): Promise<string> {
     child.once("error", (error) => reject(explainSpawn(error)));
     child.once("close", resolve);
   });
-  if (code !== 0) throw explain(run.args[0] ?? "", printed);
+  if (code !== 0) throw explain(run, stripVTControlCharacters(printed));
   return printed;
 }
 
@@ -71,7 +79,7 @@ function installedEntry(dir: string): string | undefined {
 }
 
 /** wrangler has no exit codes or error names for these, so its words decide; unknown words end in the last sentence. */
-const REASONS: readonly (readonly [RegExp, string])[] = [
+const REASONS: readonly (readonly [words: RegExp, sentence: string, needs?: "its output"])[] = [
   [
     /CLOUDFLARE_API_TOKEN environment variable|not (logged in|authenticated)|wrangler login|Failed to fetch auth token/i,
     "wrangler is not logged in to Cloudflare: run npx wrangler login (or set CLOUDFLARE_API_TOKEN), then this command again.",
@@ -83,10 +91,12 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [
     /More than one account|CLOUDFLARE_ACCOUNT_ID/i,
     "These credentials reach several accounts: set CLOUDFLARE_ACCOUNT_ID to the one to deploy to, then run this command again.",
+    "its output",
   ],
   [
     /register a workers\.dev subdomain|workers\.dev subdomain/i,
     "This account has no workers.dev subdomain yet: open Workers in the Cloudflare dashboard once to get one, then run this command again.",
+    "its output",
   ],
   [
     /ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|fetch failed|network connectivity/i,
@@ -94,9 +104,10 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-function explain(command: string, printed: string): StartFailure {
+function explain(run: WranglerRun, printed: string): StartFailure {
   const reason = REASONS.find(([words]) => words.test(printed));
-  return new StartFailure(reason?.[1] ?? `wrangler ${command} failed: its reason is printed above.`, EXIT.failed);
+  if (!run.verbose && (reason === undefined || reason[2] !== undefined)) run.show(`${printed.trimEnd()}\n`);
+  return new StartFailure(reason?.[1] ?? `wrangler ${run.args[0] ?? ""} failed: its reason is printed above.`, EXIT.failed);
 }
 
 function explainSpawn(error: unknown): StartFailure {

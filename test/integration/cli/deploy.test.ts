@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readDeployArguments } from "../../../local-agent/cli/deploy-arguments.ts";
@@ -32,7 +32,7 @@ function account() {
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line) as Recorded),
     async run(args: readonly string[], env: Record<string, string> = {}) {
-      const order = readDeployArguments(args);
+      const order = readDeployArguments(args, "npm run deploy --");
       if (!order.ok) throw new Error(order.error);
       const wrangler = { PIMCP_WRANGLER: join(packageRoot, "test/fixtures/recording-wrangler.mjs"), WRANGLER_RECORD: record };
       return deploy(order.value, {
@@ -67,6 +67,7 @@ test("[ST40] the code is deployed and the key set, by stdin and never as an argu
     { args: ["secret", "put", "AGENT_KEY"], input: key, metrics: "false" },
   ]);
   expect(it.shown()).not.toContain(key);
+  expect(it.shown()).toMatch(/^Deploying the relay …\nSetting its agent key …\n\nThe relay is at /);
   expect(statSync(join(it.config, "agent-key")).mode & 0o777).toBe(0o600);
 });
 
@@ -129,6 +130,26 @@ test.for([
   const it = account();
   await expect(it.run([], { WRANGLER_FAILS: "deploy", WRANGLER_SAYS: says })).rejects.toThrow(sentence);
   expect(it.calls()).toHaveLength(1);
+  expect(existsSync(join(it.config, "agent-key"))).toBe(false);
+});
+
+test.for([
+  ["Authentication error [code: 10000]", [], ""],
+  ["More than one account available: \u001B[31mA\u001B[0m", [], "More than one account available: A\n"],
+  ["something new", [], "something new\n"],
+  ["Authentication error \u001B[31m[code: 10000]", ["--verbose"], "Authentication error [code: 10000]\n"],
+] as const)("[ST43] of wrangler's output only what is needed is shown: %s with %o", async ([says, args, shown]) => {
+  const it = account();
+  await expect(it.run(args, { WRANGLER_FAILS: "deploy", WRANGLER_SAYS: says })).rejects.toThrow();
+  expect(it.shown()).toBe(`Deploying the relay …\n${shown}`);
+});
+
+test("[ST12] an agent key that others can read is refused before anything is deployed", async () => {
+  const it = account();
+  preparePrivateDirectory(it.config);
+  writeFileSync(join(it.config, "agent-key"), "k", { mode: 0o644 });
+  await expect(it.run([], URL_PRINTED)).rejects.toThrow(/can be read by other accounts: run chmod 600/);
+  expect(it.calls()).toEqual([]);
 });
 
 test("[ST43] without wrangler there is a sentence too", async () => {
@@ -138,8 +159,9 @@ test("[ST43] without wrangler there is a sentence too", async () => {
 test("[ST44] a dry run with the real wrangler prints bindings and a size within the budget, and touches nothing", async () => {
   const it = account();
   expect(await it.run(["--dry-run"], { PIMCP_WRANGLER: "", CLOUDFLARE_API_TOKEN: "" })).toBe(0);
-  expect(it.shown()).toMatch(/WORKSPACE[^]*WorkspaceObject/);
-  expect(it.shown()).toMatch(/The Worker's bundle: \d+\.\d KiB gzip of 60 KiB allowed\. Nothing was deployed\./);
+  expect(it.shown()).toMatch(/^Your Worker has access[^]*WORKSPACE[^]*WorkspaceObject/);
+  expect(it.shown()).toMatch(/The Worker's bundle: \d+\.\d KiB gzip, our own limit is 60\. Nothing was deployed\.\n$/);
+  expect(it.shown()).not.toMatch(/Total Upload|wrangler|update/);
   expect(() => preparePrivateDirectory(it.config)).not.toThrow();
   expect(chooseRelay(plainStart, it.config).kind).toBe("embedded");
 });
@@ -151,7 +173,7 @@ test.for<[string, string]>([
   ["--url http://x.example", '--url must be https: only a loopback address may be http, got "http://x.example".'],
   ["now", 'Unexpected argument "now". See npm run deploy -- --help.'],
 ])("[ST3] deploy %s is one sentence", ([line, sentence]) => {
-  expect(readDeployArguments(line.split(" "))).toEqual({ ok: false, error: sentence });
+  expect(readDeployArguments(line.split(" "), "npm run deploy --")).toEqual({ ok: false, error: sentence });
 });
 
 test("[ST40] a name is handed to both commands", async () => {
