@@ -6,6 +6,12 @@ import { markEntry, type MarkedBy } from "./process-marker.ts";
 import { filterSearchOutput } from "./search-output.ts";
 import type { SpawnRules, SpawnStart } from "./spawn-seam.ts";
 
+/**
+ * Ripgrep quotes the lines of ignore files it cannot read as patterns. A linked `.ignore`, or a `.git` file that points
+ * elsewhere, would have it quote a file outside the root.
+ */
+export const NO_IGNORE_MESSAGES = "--no-ignore-messages";
+
 /** Set by grep's port once it has located what is searched, before Pi starts ripgrep. */
 export interface SearchMemory {
   target: { readonly path: string; readonly directory: boolean } | undefined;
@@ -50,7 +56,7 @@ function confineSearch(start: SpawnStart, directory: string, root: ConfinedRoot)
   const exclusions = root.excludeGlobs(directory).flatMap((glob) => ["--iglob", glob]);
   return {
     command: start.command,
-    args: [...start.args.slice(0, end), ...exclusions, ...start.args.slice(end)],
+    args: [...start.args.slice(0, end), NO_IGNORE_MESSAGES, ...exclusions, ...start.args.slice(end)],
     options: { ...start.options, cwd: directory },
   };
 }

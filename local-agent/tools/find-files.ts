@@ -7,6 +7,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { access } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import picomatch from "picomatch";
+import { NO_IGNORE_MESSAGES } from "./call-spawns.ts";
 import { matchBudget } from "./match-budget.ts";
 
 const MAX_STDERR_CHARS = 4096;
@@ -30,7 +31,16 @@ export interface FindRequest {
 /** Relative paths with "/", sorted, at most `limit`. @throws when ripgrep cannot search at all, or the pattern takes too long */
 export async function findFiles(request: FindRequest): Promise<string[]> {
   const gitAware = await isInsideGitRepository(request.realPath);
-  const args = ["--no-config", "--files", "--hidden", "--no-messages", "--color=never", "--null", ...(gitAware ? [] : ["--no-require-git"])];
+  const args = [
+    "--no-config",
+    "--files",
+    "--hidden",
+    "--no-messages",
+    NO_IGNORE_MESSAGES,
+    "--color=never",
+    "--null",
+    ...(gitAware ? [] : ["--no-require-git"]),
+  ];
   for (const glob of request.exclude) args.push("--iglob", glob);
   request.signal.throwIfAborted();
   const child = spawn(request.rgPath, [...args, "--", "."], { cwd: request.realPath, stdio: ["ignore", "pipe", "pipe"] });

@@ -1,6 +1,18 @@
 /** Every path tool, through the real child process, against every way out of the root that is known. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, linkSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync, existsSync, readdirSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  existsSync,
+  readdirSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -168,6 +180,31 @@ describe("out of the root", () => {
     expect(textOf(await under.call("grep", { pattern: "secret", glob: "../**" }))).toBe("No matches found");
     for (const pattern of ["../*", "linkdir/*", "**/deep.txt", `${under.outside}/*`, "**/*"]) {
       expect(`${pattern}: ${textOf(await under.call("find", { pattern }))}`.replace("**/deep.txt", "")).not.toContain("deep");
+    }
+  });
+});
+
+describe("ignore files", () => {
+  test("[CF21] a linked ignore file whose lines are no patterns is not quoted when a search fails", async () => {
+    const under = await insideAndOutside();
+    writeFileSync(join(under.outside, "broken"), `[${SECRET}\n{a,${SECRET}\n`);
+    mkdirSync(join(under.root, "d/x"), { recursive: true });
+    symlinkSync(join(under.outside, "broken"), join(under.root, "d/.ignore"));
+    // Deeper than a path can be long: ripgrep fails on it, for an administrator too, and so shows what it has to say.
+    const half = Array.from({ length: 12 }, () => "n".repeat(200)).join("/");
+    for (const place of ["d/x", "y"]) mkdirSync(join(under.root, place, half), { recursive: true });
+    renameSync(join(under.root, "y"), join(under.root, "d/x", half, "y"));
+    try {
+      for (const [name, args] of [
+        ["grep", { pattern: "nowhere", path: "d" }],
+        ["find", { pattern: "nowhere", path: "d" }],
+      ] as const) {
+        const text = textOf(await under.call(name, args));
+        expect([name, text]).toEqual([name, expect.not.stringContaining(SECRET)]);
+        expect(text).toMatch(name === "grep" ? /os error 36/ : /No files found/);
+      }
+    } finally {
+      execFileSync("rm", ["-rf", join(under.root, "d")]);
     }
   });
 });

@@ -19,7 +19,7 @@ test("[CF11] exclusions follow every glob of the caller and precede the end of o
   };
   expect(callSpawns(root, carriers, search).rules.adapt(start)).toEqual({
     command: "rg",
-    args: ["--hidden", "--glob", ".ssh/**", "--iglob", "!**/.ssh", "--iglob", "!/keys", "--", "--pre=x", "."],
+    args: ["--hidden", "--glob", ".ssh/**", "--no-ignore-messages", "--iglob", "!**/.ssh", "--iglob", "!/keys", "--", "--pre=x", "."],
     options: { cwd: join(base, "sub"), env: { A: "1", [`PIMCP_MARK_${carriers.mark}`]: "call-1" } },
   });
 });
