@@ -7,6 +7,8 @@ export interface Audience {
   readonly colour: boolean;
   /** Width to wrap sentences at. */
   readonly columns: number;
+  /** How a relay is deployed from here: npm's script is there in a checkout only. */
+  readonly deployCommand: "npm run deploy" | "pimcp deploy";
 }
 
 /** Longer lines are hard to read, however wide the window. */
@@ -15,7 +17,7 @@ const MAX_COLUMNS = 110;
 export function bannerText(agent: RunningAgent, audience: Audience): string {
   const { info } = agent;
   const rows: (readonly [string, readonly string[]])[] = [
-    ["MCP URL", mcpUrl(agent)],
+    ["MCP URL", mcpUrl(agent, audience)],
     ...(agent.page === null ? [] : [["Page", page(agent.page, audience)] as const]),
     ...(info.oauth ? [["With OAuth", ["Give the client the MCP URL and nothing else; when it asks, allow it on the page."]] as const] : []),
     ["With a token", token(agent, audience)],
@@ -55,12 +57,15 @@ export function bannerJson(agent: RunningAgent, audience: Audience): string {
   })}\n`;
 }
 
-function mcpUrl(agent: RunningAgent): readonly string[] {
+function mcpUrl(agent: RunningAgent, { deployCommand }: Audience): readonly string[] {
   const [first = "", ...others] = agent.info.mcpUrls;
   if (!agent.local) return [first, ...others.map((url) => `or ${url}`)];
   return [
     others.length === 0 ? first : `${first} (or ${others.join(", ")})`,
-    "Only clients on this machine can use it. For a URL that works from anywhere: npm run deploy",
+    // Whoever chose --http does without a relay.
+    agent.info.relay === ""
+      ? "Only clients on this machine can use it."
+      : `Only clients on this machine can use it. For a URL that works from anywhere: ${deployCommand}`,
   ];
 }
 

@@ -40,7 +40,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     case "open":
       return openRunningPage(directories, { show, isTerminal: process.stdout.isTTY, env: process.env, platform: process.platform });
     case "run":
-      return runAgent({ ...command.value, installation, directories });
+      return runAgent({ ...command.value, installation, directories, isUnderNpm: npm !== null });
   }
 }
 

@@ -25,6 +25,7 @@ export interface RunOrder {
   readonly notices: readonly string[];
   readonly installation: Installation;
   readonly directories: Directories;
+  readonly isUnderNpm: boolean;
 }
 
 /** Resolves when the agent has ended and everything it opened is closed. Throws `StartFailure` only before anything is open. */
@@ -48,7 +49,7 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
     log,
     progress: lines.progress,
   };
-  start(context)
+  start(context, order.isUnderNpm ? "npm run deploy" : "pimcp deploy")
     .finally(lines.stop)
     .catch((error: unknown) => {
       const message =
@@ -57,16 +58,21 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
     });
   const ended = await lifetime.ended;
   if (ended.message !== null) say(ended.message);
+  // The terminal has written ^C, and the prompt would stand behind it.
+  if (ended.why === "SIGINT" && process.stderr.isTTY) process.stderr.write("\nEnded.\n");
   return ended.exitCode;
 }
 
-async function start(context: AgentContext): Promise<void> {
+async function start(context: AgentContext, deployCommand: Audience["deployCommand"]): Promise<void> {
   const { mode, root } = context.settings;
   requireRoot(root); // Before other agents are looked at: one's own mistake comes first.
-  if (mode.kind === "stdio") return startStdio(context, { input: process.stdin, output: process.stdout });
+  if (mode.kind === "stdio") {
+    if (process.stdin.isTTY) context.progress("Speaking MCP on stdin and stdout; a client starts this. Ctrl-C ends it.");
+    return startStdio(context, { input: process.stdin, output: process.stdout });
+  }
   try {
     const agent = mode.kind === "http" ? await startHttp(context, mode) : await startAtFreePlace(context, mode);
-    if (!context.lifetime.signal.aborted) await announce(context, agent);
+    if (!context.lifetime.signal.aborted) await announce(context, agent, deployCommand);
   } catch (error) {
     throw error instanceof PortBusy ? nameHolder(error, context.directories.state) : error;
   }
@@ -85,10 +91,10 @@ async function startAtFreePlace(context: AgentContext, mode: Mode & { readonly k
   }
 }
 
-async function announce({ settings, env, log }: AgentContext, agent: RunningAgent): Promise<void> {
+async function announce({ settings, env, log }: AgentContext, agent: RunningAgent, deployCommand: Audience["deployCommand"]): Promise<void> {
   const isTerminal = process.stdout.isTTY;
   const colour = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  const audience: Audience = { isTerminal, colour, columns: isTerminal ? process.stdout.columns : 80 };
+  const audience: Audience = { isTerminal, colour, columns: isTerminal && process.stdout.columns > 0 ? process.stdout.columns : 80, deployCommand };
   process.stdout.write(settings.json ? bannerJson(agent, audience) : bannerText(agent, audience));
   log.event("info", "agent.ready", { local: agent.local, tools: agent.info.tools.length });
   const shows = settings.openPage && isTerminal && !settings.json && hasDisplay(env, process.platform);

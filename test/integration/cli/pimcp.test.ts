@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -232,6 +233,22 @@ test("[ST1] --stdio speaks MCP on stdout and nothing else, and ends with its inp
   expect(await program.exit).toBe(0);
   expect(program.stderr()).toBe("");
 });
+
+test.skipIf(process.platform !== "linux" || spawnSync("script", ["--version"]).error !== undefined)(
+  "[ST54] on a terminal --stdio says what it does, and Ctrl-C leaves the prompt a line of its own",
+  async () => {
+    const home = newHome();
+    const program = join(import.meta.dirname, "../../../bin/pimcp.mjs");
+    const terminal = spawn("script", ["-qfec", `'${process.execPath}' '${program}' --stdio`, "/dev/null"], { cwd: home.root, env: home.env });
+    onTestFinished(() => void terminal.kill("SIGKILL"));
+    let said = "";
+    terminal.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    await waitUntil("it says what it does", () => said.includes("Speaking MCP on stdin and stdout; a client starts this."), 10_000);
+    terminal.stdin.write("\u0003");
+    await waitUntil("it ended", () => terminal.exitCode !== null, 10_000);
+    expect(said).toMatch(/\nEnded\.\r\n$/);
+  },
+);
 
 test("[ST8] --version, --help and open answer without starting anything", async () => {
   const home = newHome();

@@ -25,8 +25,8 @@ const agent: RunningAgent = {
   page: { url: "http://127.0.0.1:8790/#SECRET-PAGE", file: "/s/page.html" },
   local: true,
 };
-const terminal = { isTerminal: true, colour: false, columns: 80 };
-const pipe = { isTerminal: false, colour: false, columns: 80 };
+const terminal = { isTerminal: true, colour: false, columns: 80, deployCommand: "npm run deploy" } as const;
+const pipe = { ...terminal, isTerminal: false };
 
 test("[ST50] on a terminal everything needed to connect is there", () => {
   expect(bannerText(agent, terminal)).toBe(`
@@ -57,6 +57,13 @@ test("[ST51] anywhere else no secret is printed, but the files that hold them ar
     expect(text).toContain("/s/page.html");
   }
   expect(bannerText({ ...agent, token: { ...agent.token, file: null } }, pipe)).toContain("with the token given at the start");
+});
+
+test("[ST50] how to get a URL that works from anywhere is said as it can be typed here, and not with --http", () => {
+  expect(bannerText(agent, { ...terminal, deployCommand: "pimcp deploy" })).toContain("from anywhere: pimcp deploy\n");
+  const http = bannerText({ ...agent, info: { ...agent.info, relay: "" } }, terminal);
+  expect(http).toContain("Only clients on this machine can use it.\n");
+  expect(http).not.toContain("deploy");
 });
 
 test("[ST50] what does not exist is not mentioned", () => {
