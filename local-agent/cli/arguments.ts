@@ -27,7 +27,7 @@ export interface Surroundings {
 
 /** Subcommands of other releases, so that asking for one is told apart from a typing error. */
 const NOT_YET_COMMANDS = ["grants", "revoke", "token", "audit", "config", "upstream-token", "doctor", "pair", "service", "init"];
-const COMMANDS = ["open", "deploy", ...NOT_YET_COMMANDS];
+const COMMANDS = ["open", "help", "deploy", ...NOT_YET_COMMANDS];
 
 /** The error is one sentence for the person. `deploy` has its own arguments (`deploy-arguments.ts`) and does not come here. */
 export function readCommand(argv: readonly string[], around: Surroundings): Result<Command, string> {
@@ -44,6 +44,7 @@ export function readCommand(argv: readonly string[], around: Surroundings): Resu
 
 function readSubcommand(line: CommandLine): Result<Command, string> {
   const command = line.command ?? "";
+  if (command === "help") return ok({ kind: "help" });
   if (command === "open") {
     return line.words.length === 0 && line.given.size === 0 ? ok({ kind: "open" }) : err("pimcp open takes no arguments.");
   }

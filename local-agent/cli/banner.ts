@@ -1,5 +1,6 @@
 /** What a started agent prints, as text. Pure: where it goes decides what may be in it (secrets on a terminal only). */
 import type { RunningAgent } from "../daemon/running-agent.ts";
+import { wrap } from "./wrap.ts";
 
 export interface Audience {
   /** A person reads it; otherwise it may end in a log or a file others can read. */
@@ -78,17 +79,6 @@ function token({ token }: RunningAgent, { isTerminal }: Audience): readonly stri
   return [
     token.file === null ? "Authorization: Bearer, with the token given at the start" : `Authorization: Bearer, with the token in ${token.file}`,
   ];
-}
-
-/** Breaks at spaces; a word that is too long (a URL, a token) stays whole, so that it can be copied. */
-function wrap(text: string, room: number): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
 
 function paint(text: string, { colour }: Audience): string {

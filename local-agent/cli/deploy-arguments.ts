@@ -16,8 +16,10 @@ export interface DeployOrder {
 
 export const DEPLOY_HELP = `Usage: npm run deploy -- [flags]     (or pimcp deploy [flags])
 
-Deploys the relay to your Cloudflare account, sets its agent key and remembers both, so that a plain start dials it.
-Running it again changes nothing but the code. Log in first: npx wrangler login (or set CLOUDFLARE_API_TOKEN).
+Deploys the relay to your Cloudflare account, sets its agent key and remembers both, so that a plain
+start dials it. Running it again changes nothing but the code.
+
+Log in first: npx wrangler login (or set CLOUDFLARE_API_TOKEN).
 
   --dry-run     Bundle only: print size and bindings. Needs neither account nor network.
   --name NAME   Name of the Worker (wrangler.toml says pi-relay).

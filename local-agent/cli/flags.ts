@@ -40,8 +40,6 @@ export const FLAGS = [
     repeats: true,
   },
   { name: "no-oauth", value: null, fallback: "off", meaning: "Static token only: no OAuth routes and no page." },
-  { name: "oauth", value: null, fallback: "on", meaning: "The default; with --http it means the local relay." },
-  { name: "no-tunnel", value: null, fallback: "on", meaning: "The default: no tunnel program is ever started." },
   { name: "stdio", value: null, fallback: "off", meaning: "Speak MCP over stdin and stdout; no relay and no page." },
   { name: "http", value: null, fallback: "off", meaning: "Serve /mcp from the agent itself, with the token only; no relay and no page." },
   { name: "port", value: "PORT", fallback: "8777", meaning: "Port of the local relay, or of --http. A busy port is an error." },
@@ -53,6 +51,8 @@ export const FLAGS = [
   { name: "verbose", value: null, fallback: "off", meaning: "Log events to stderr." },
   { name: "help", value: null, fallback: "", meaning: "Show this text." },
   { name: "version", value: null, fallback: "", meaning: "Show the version." },
+  { name: "oauth", value: null, fallback: "on", meaning: "Accepted, already the default; with --http it means the local relay." },
+  { name: "no-tunnel", value: null, fallback: "on", meaning: "Accepted, already the default: no tunnel program is ever started." },
 ] as const satisfies readonly Flag[];
 
 export type FlagName = (typeof FLAGS)[number]["name"];
@@ -62,9 +62,9 @@ export type FlagName = (typeof FLAGS)[number]["name"];
  * the start. `would` completes the sentence "--human would …".
  */
 export const NOT_YET: Readonly<Record<string, { readonly switch: boolean; readonly would: string }>> = {
-  human: { switch: true, would: "let agents talk with you" },
+  human: { switch: true, would: "let clients talk with you" },
   approve: { switch: false, would: "have you approve single commands" },
-  "block-ms": { switch: false, would: "limit how long an agent waits for you" },
+  "block-ms": { switch: false, would: "limit how long a client waits for you" },
   "oauth-redirect": { switch: false, would: "name where a client set up by hand returns to" },
   "oauth-client-id": { switch: false, would: "set up a client by hand" },
   "oauth-client-secret": { switch: false, would: "set up a client by hand" },

@@ -1,8 +1,9 @@
 /** The text of `--help`, made from the flag table. Pure. */
 import { envName, FLAGS, WITHOUT_ENV, type Flag } from "./flags.ts";
+import { wrap } from "./wrap.ts";
 
 export function helpText(version: string): string {
-  return `pimcp ${version}: lets a remote agent work in one directory of this machine, through one fixed URL.
+  return `pimcp ${version}: lets an AI client work in one directory of this machine, through one fixed URL.
 
 Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
        pimcp open             open the page of the running agent
@@ -10,15 +11,22 @@ Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
 
 ${(FLAGS as readonly Flag[]).map(line).join("\n")}
 
-Every flag but --help and --version can be set by a variable: --ui-port is ${envName("ui-port")}, a switch is 1 or 0.
-Flags go before variables.
+Every flag but --help and --version can be set by a variable: --ui-port is ${envName("ui-port")}, a
+switch is 1 or 0. Flags go before variables.
 
-Exit codes: 0 ended as asked, 1 something broke, 2 a setting has to be changed first, 3 the relay refuses this agent.
+Exit codes: 0 ended as asked, 1 something broke, 2 a setting has to be changed first, 3 the relay
+refuses this agent.
 `;
 }
+
+const COLUMNS = 100;
+const NAME_COLUMNS = 24;
 
 function line(flag: Flag): string {
   const name = `  --${flag.name}${flag.value === null ? "" : ` ${flag.value}`}`;
   const fallback = flag.fallback === "" || WITHOUT_ENV.has(flag.name) ? "" : ` [${flag.fallback}]`;
-  return `${name.padEnd(24)}${flag.meaning}${fallback}`;
+  // A default stays on one line: its spaces do not break.
+  const lines = wrap(`${flag.meaning}${fallback.replaceAll(/(?<=\S) /g, "\u00A0")}`, COLUMNS - NAME_COLUMNS);
+  const [first = "", ...others] = lines.map((text) => text.replaceAll("\u00A0", " "));
+  return [`${name.padEnd(NAME_COLUMNS)}${first}`, ...others.map((text) => " ".repeat(NAME_COLUMNS) + text)].join("\n");
 }

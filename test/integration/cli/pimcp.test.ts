@@ -141,7 +141,7 @@ test.for<[readonly string[], RegExp]>([
   [["--root", "/etc/hostname"], /^The root \/etc\/hostname is not a directory: name one with --root\.\n$/],
   [["--deny", "*.pem"], /^Deny entry "\*\.pem": patterns are not supported.*\n$/],
   [["--relay", "https://r.example"], /^--port is for the local relay, and --relay https:\/\/r\.example dials another: leave one out\.\n$/],
-  [["--human"], /^--human would let agents talk with you, which this version cannot do yet: leave it out\.\n$/],
+  [["--human"], /^--human would let clients talk with you, which this version cannot do yet: leave it out\.\n$/],
 ])("[ST24] %o is one sentence with exit code 2", async ([args, sentence]) => {
   const { code, stderr, stdout } = await ended(newHome(), [...QUIET, ...args]);
   expect(stderr).toMatch(sentence);

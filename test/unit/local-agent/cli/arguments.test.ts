@@ -276,7 +276,7 @@ test.for([
 });
 
 test.for<[Env, RegExp]>([
-  [{ PI_AS_MCP_HUMAN: "1" }, /^PI_AS_MCP_HUMAN would let agents talk with you, which this version cannot do yet: unset it\.$/],
+  [{ PI_AS_MCP_HUMAN: "1" }, /^PI_AS_MCP_HUMAN would let clients talk with you, which this version cannot do yet: unset it\.$/],
   [{ PI_AS_MCP_APPROVE: "bash" }, /^PI_AS_MCP_APPROVE would have you approve/],
   [{ PI_AS_MCP_HTTP: "maybe" }, /^PI_AS_MCP_HTTP is a switch: 1 or 0, got "maybe"\.$/],
   [{ PI_AS_MCP_UI_PORT: "x" }, /^PI_AS_MCP_UI_PORT must be a port number/],
@@ -314,6 +314,7 @@ test.for<[string, string]>([
   ["--help", "help"],
   ["-h", "help"],
   ["--port x --help", "help"],
+  ["help", "help"],
   ["--version", "version"],
   ["open", "open"],
 ])("[ST8] %s", ([line, kind]) => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bannerJson, bannerText } from "../../../../local-agent/cli/banner.ts";
 import { ENV_PREFIX, envName, FLAGS, WITHOUT_ENV, type Flag } from "../../../../local-agent/cli/flags.ts";
+import { DEPLOY_HELP } from "../../../../local-agent/cli/deploy-arguments.ts";
 import { helpText } from "../../../../local-agent/cli/help.ts";
 import type { RunningAgent } from "../../../../local-agent/daemon/running-agent.ts";
 
@@ -90,7 +91,9 @@ test("[ST50] --json is one line that parses", () => {
 });
 
 test("[ST9] the help names every flag, its default and how variables are formed", () => {
-  const help = helpText("1.2.3");
+  const text = helpText("1.2.3");
+  for (const line of [...text.split("\n"), ...DEPLOY_HELP.split("\n")]) expect(line.length).toBeLessThanOrEqual(100);
+  const help = text.replaceAll(/(?<=\S)\n {24}/g, " ");
   for (const flag of FLAGS) {
     expect(help).toMatch(new RegExp(`^ {2}--${flag.name}\\b`, "m"));
     expect(help).toContain(flag.fallback);
