@@ -6,7 +6,7 @@ import * as v from "valibot";
 
 export const PendingAuthorization = v.object({
   id: v.string(),
-  /** Host of the redirect address: the card's title, because it is where the key goes. */
+  /** Host of the redirect address: the card's title, because that is where access goes. */
   redirectHost: v.string(),
   redirectUri: v.string(),
   clientId: v.string(),

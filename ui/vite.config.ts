@@ -4,6 +4,8 @@ import { defineConfig } from "vite";
 export default defineConfig({
   root: import.meta.dirname,
   base: "/",
+  // Said here, so that Vite does not look for a PostCSS configuration, which is code, in directories above.
+  css: { postcss: {} },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "../dist/ui",
