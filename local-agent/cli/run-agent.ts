@@ -1,5 +1,5 @@
 /** One run of the agent, from settings to exit code. */
-import { renameSync, statSync } from "node:fs";
+import { readdirSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../shared/ports.ts";
 import { visibleBlock } from "../../shared/visible-text.ts";
@@ -34,6 +34,7 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
   const say = (line: string): void => void process.stderr.write(`${visibleBlock(line)}\n`);
   for (const notice of order.notices) say(notice);
   const log = openLog(order);
+  closeCompileCache(order.directories);
   const lifetime = createLifetime(log);
   watchProcess(lifetime, { endHard: () => process.exit(EXIT.failed), log });
   const lines = startLines(say, systemTimers);
@@ -91,14 +92,25 @@ async function startAtFreePlace(context: AgentContext, mode: Mode & { readonly k
   }
 }
 
-async function announce({ settings, env, log }: AgentContext, agent: RunningAgent, deployCommand: Audience["deployCommand"]): Promise<void> {
+async function announce(
+  { settings, env, log, directories }: AgentContext,
+  agent: RunningAgent,
+  deployCommand: Audience["deployCommand"],
+): Promise<void> {
   const isTerminal = process.stdout.isTTY;
   const colour = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
   const audience: Audience = { isTerminal, colour, columns: isTerminal && process.stdout.columns > 0 ? process.stdout.columns : 80, deployCommand };
+  closeCompileCache(directories);
   process.stdout.write(settings.json ? bannerJson(agent, audience) : bannerText(agent, audience));
   log.event("info", "agent.ready", { local: agent.local, tools: agent.info.tools.length });
   const shows = settings.openPage && isTerminal && !settings.json && hasDisplay(env, process.platform);
   if (agent.page !== null && shows) await openPageFile(agent.page.file);
+}
+
+/** Node makes the directories of its compile cache with the modes of the account's umask; what is in them is run. */
+function closeCompileCache({ state }: Directories): void {
+  const cache = preparePrivateDirectory(join(preparePrivateDirectory(state), "compile-cache"));
+  for (const entry of readdirSync(cache, { withFileTypes: true })) if (entry.isDirectory()) preparePrivateDirectory(join(cache, entry.name));
 }
 
 const MAX_LOG_BYTES = 5 * 1024 * 1024;

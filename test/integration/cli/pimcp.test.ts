@@ -191,7 +191,7 @@ test("[ST11] everything kept on disk is private", async () => {
   await startProgram(home, QUIET).ready();
   const kept = readdirSync(home.dir, { recursive: true, encoding: "utf8" }).filter((path) => /^(config|state)\/pimcp/.test(path));
   const found = kept.map((path) => ({ path, stat: statSync(join(home.dir, path)) }));
-  const open = found.filter(({ path, stat }) => (stat.isFile() || path.endsWith("pimcp")) && (stat.mode & 0o077) !== 0);
+  const open = found.filter(({ stat }) => (stat.mode & 0o077) !== 0);
   expect(kept.length).toBeGreaterThan(5);
   expect(open).toEqual([]);
 });
