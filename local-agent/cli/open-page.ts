@@ -73,6 +73,7 @@ function exitSoon(opener: ChildProcess): Promise<number | null | "running"> {
 
 /** Whether a window can appear for the person who started this: not over SSH, not on a machine without a desktop. */
 export function hasDisplay(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): boolean {
-  if (platform === "linux" || platform === "freebsd") return Boolean(env["DISPLAY"] ?? env["WAYLAND_DISPLAY"] ?? env["WSL_DISTRO_NAME"]);
+  if (platform === "linux" || platform === "freebsd")
+    return ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].some((name) => (env[name] ?? "") !== "");
   return env["SSH_CONNECTION"] === undefined;
 }

@@ -51,7 +51,7 @@ test("[ST8] an agent whose page is not there yet is no success", async () => {
 test.for<[NodeJS.ProcessEnv, NodeJS.Platform, boolean]>([
   [{}, "linux", false],
   [{ DISPLAY: ":0" }, "linux", true],
-  [{ WAYLAND_DISPLAY: "w" }, "linux", true],
+  [{ DISPLAY: "", WAYLAND_DISPLAY: "w" }, "linux", true],
   [{}, "darwin", true],
   [{ SSH_CONNECTION: "x" }, "darwin", false],
 ])("a browser is only started where its window can appear: %o on %s", ([env, platform, shows]) => {
