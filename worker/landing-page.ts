@@ -31,6 +31,6 @@ const STYLE =
 function page(state: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>pi-relay</title><style>${STYLE}</style>
 <h1>pi-relay</h1>
-<p>This is a private relay. It lets AI agents that its owner has approved work on the owner's workstation, over MCP.</p>
+<p>This is a private relay. It lets AI clients that its owner has approved work on the owner's workstation, over MCP.</p>
 <p role="status">${state}</p>`;
 }

@@ -9,7 +9,7 @@ const DEPLOYED = "TEST_DEPLOYED";
 
 function read(line: string, env: Env = {}) {
   const argv = line === "" ? [] : line.split(" ");
-  return readCommand(argv, { cwd: "/work/dir", home: "/home/p", env, isRelayDeployed: () => env[DEPLOYED] === "1" });
+  return readCommand(argv, { cwd: "/srv/dir", home: "/home/p", env, isRelayDeployed: () => env[DEPLOYED] === "1" });
 }
 
 function settings(line: string, env: Env = {}): Settings {
@@ -41,7 +41,7 @@ test("[ST1] no argument at all is a complete command", () => {
       oauth: true,
       takeOver: false,
     },
-    root: "/work/dir",
+    root: "/srv/dir",
     tools: null,
     deny: [".ssh", ".aws", ".gnupg", ".git-credentials", ".netrc", ".config/gcloud"],
     token: null,
@@ -54,8 +54,8 @@ test("[ST1] no argument at all is a complete command", () => {
 });
 
 test.for<[string, Partial<Settings>]>([
-  ["--root sub", { root: "/work/dir/sub" }],
-  ["--root=../x", { root: "/work/x" }],
+  ["--root sub", { root: "/srv/dir/sub" }],
+  ["--root=../x", { root: "/srv/x" }],
   ["--root=~/x", { root: "/home/p/x" }],
   ["--tools read,bash,read", { tools: ["read", "bash"] }],
   ["--tools powershell", { tools: ["powershell"] }],
@@ -82,7 +82,7 @@ test.for<[string, object]>([
   ["--relay https://R.example:443", { ...relay, relay: "https://r.example" }],
   ["--relay http://127.0.0.1:9000", { ...relay, relay: "http://127.0.0.1:9000" }],
   ["--relay local", { ...relay, relay: "local" }],
-  ["--relay https://r.example --key-file k --take-over", { ...relay, relay: "https://r.example", keyFile: "/work/dir/k", takeOver: true }],
+  ["--relay https://r.example --key-file k --take-over", { ...relay, relay: "https://r.example", keyFile: "/srv/dir/k", takeOver: true }],
   ["--http --oauth", { ...relay, relay: "local" }],
   ["--no-oauth", { ...relay, oauth: false }],
   ["--host 0.0.0.0 --issuer https://m.example", { ...relay, issuer: "https://m.example", listen: { host: "0.0.0.0", port: 8777 } }],

@@ -13,7 +13,7 @@ test("[MC25] the first 512 characters say what this is and where", () => {
 });
 
 test("[MC25] a Windows root is written with slashes", () => {
-  expect(operatingPrompt({ root: "C:\\work\\x", tools: [] }).slice(0, 512)).toContain("Root directory: C:/work/x");
+  expect(operatingPrompt({ root: "C:\\code\\x", tools: [] }).slice(0, 512)).toContain("Root directory: C:/code/x");
 });
 
 test("[MC26] tools in order, then rules in order without repetition", () => {

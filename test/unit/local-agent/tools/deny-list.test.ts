@@ -25,7 +25,7 @@ test("[CF9] letters that case-insensitive disks take for others are folded too",
 
 test("[CF12] absolute and home entries are places, relative ones are names", () => {
   expect(readDenyEntry("/srv/app/secret", base)).toEqual({ ok: true, value: { kind: "place", path: "/srv/app/secret", shown: "/srv/app/secret" } });
-  expect(readDenyEntry("~/work/keys", base)).toMatchObject({ ok: true, value: { kind: "place", path: "/home/ada/work/keys" } });
+  expect(readDenyEntry("~/code/keys", base)).toMatchObject({ ok: true, value: { kind: "place", path: "/home/ada/code/keys" } });
   expect(readDenyEntry("./a//b/", base)).toMatchObject({ ok: true, value: { kind: "anywhere", names: ["a", "b"] } });
   expect(readDenyEntry("C:\\keys", { ...base, windows: true })).toMatchObject({ ok: true, value: { kind: "place", path: "C:/keys" } });
 });
