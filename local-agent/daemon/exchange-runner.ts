@@ -3,6 +3,7 @@
  * Every decision about delivery is in `AgentExchanges`; this is its effects.
  */
 import type { ReadableStreamReadResult } from "node:stream/web";
+import { readRpcMessage, RPC, rpcError } from "../../shared/jsonrpc.ts";
 import type { Log } from "../../shared/ports.ts";
 import { AgentExchanges, type AgentEffect, type AnswerHead } from "../../shared/wire/agent-exchanges.ts";
 import { encodeControl, encodeData, split } from "../../shared/wire/codec.ts";
@@ -110,8 +111,7 @@ export class ExchangeRunner {
       await this.#stream(x, answer, running);
     } catch (error) {
       this.#ports.log.event("error", "exchange.failed", { x, error: error instanceof Error ? error.name : "unknown" });
-      this.perform(this.machine.head(x, { status: 500, headers: [["content-type", "text/plain"]], last: null }));
-      this.perform(this.machine.end(x, true));
+      this.#sendWhole(x, { status: 500, headers: [["content-type", "application/json"]], last: null }, failureBody(body));
     } finally {
       this.#running.delete(x);
     }
@@ -172,6 +172,13 @@ export class ExchangeRunner {
       });
     }
   }
+}
+
+/** A defect of ours, with the caller's id: a client waits for its answer by that. */
+function failureBody(request: Uint8Array): Uint8Array {
+  const message = readRpcMessage(utf8.decode(request) ?? "");
+  const id = message.kind === "request" ? message.id : null;
+  return utf8.encode(rpcError(id, RPC.internalError, "The agent failed at this request. It may have run in part; the agent's log has the error."));
 }
 
 /** What an answer's body has to say at once: within one turn of the event loop, and small. */

@@ -137,6 +137,17 @@ describe("an exchange", () => {
     expect(Date.now() - died).toBeLessThan(5000);
   });
 
+  test("[WP15] a handler that fails is an error with the caller's id", async () => {
+    const worker = await startWorker();
+    closers.push(() => worker.close());
+    const link = createRelayLink(linkOptions(worker.origin, () => Promise.reject(new Error("a defect"))));
+    closers.push(() => link.close());
+    await link.opened;
+    const answer = await post(`${worker.origin}/mcp`, call("mine"));
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toMatchObject({ id: "mine", error: { code: -32603 } });
+  });
+
   test("[WP15] an answer that breaks in the agent ends with its last words", async () => {
     const { url, nextBegun } = await start();
     const answer = post(url, call(1));
