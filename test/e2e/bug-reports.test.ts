@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ask, bash, callTool, said, send, type CallResult, type Endpoint } from "../support/agent-requests.ts";
 import { post } from "../support/mcp-post.ts";
-import { commandLine, newHome, startPimcp, type Pimcp } from "../support/pimcp.ts";
+import { QUIET_DIALLING, commandLine, newHome, startPimcp, type Pimcp } from "../support/pimcp.ts";
 import { RawAgent } from "../support/raw-agent.ts";
 import { startRelayApart, type RelayApart } from "../support/relay-apart.ts";
 import { signIn } from "../support/sign-in.ts";
@@ -319,7 +319,7 @@ test("[WP23] [EE21] a key that was replaced opens nothing, while the token and t
   await expect(RawAgent.dial(rotated.origin, AGENT_KEY)).rejects.toThrow("401");
   const args = relay.args(home);
   writeFileSync(join(home.dir, "agent-key"), newKey, { mode: 0o600 });
-  await using after = await startPimcp({ home, args });
+  await using after = await startPimcp({ home, quiet: QUIET_DIALLING, args });
   await stillWorks(after);
   await stillWorks({ url: after.url, token: grant.accessToken });
 });
