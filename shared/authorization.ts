@@ -41,3 +41,30 @@ export type AuthorizationDecision = v.InferOutput<typeof AuthorizationDecision>;
 /** `wrong_code` ends the request: the one try is spent. `gone` covers expired, displaced and already decided. */
 export const DecisionOutcome = v.object({ outcome: v.picklist(["allowed", "denied", "wrong_code", "gone"]) });
 export type DecisionOutcome = v.InferOutput<typeof DecisionOutcome>;
+
+/** What a person allowed and can take back. Times in milliseconds since the epoch. */
+export const Grant = v.object({
+  id: v.string(),
+  clientId: v.string(),
+  /** The client's own words: text for people. */
+  clientName: v.string(),
+  redirectHost: v.string(),
+  scope: v.array(v.string()),
+  createdAt: v.number(),
+  /** To the hour; null: never. */
+  lastUsedAt: v.nullable(v.number()),
+  /** Without another refresh. */
+  expiresAt: v.number(),
+});
+export type Grant = v.InferOutput<typeof Grant>;
+
+export const GrantList = v.object({ grants: v.array(Grant) });
+
+export const Revocation = v.object({
+  ids: v.union([v.literal("all"), v.pipe(v.array(v.pipe(v.string(), v.maxLength(100))), v.minLength(1), v.maxLength(500))]),
+});
+export type Revocation = v.InferOutput<typeof Revocation>;
+
+/** How many lived until now. */
+export const RevocationOutcome = v.object({ revoked: v.number() });
+export type RevocationOutcome = v.InferOutput<typeof RevocationOutcome>;

@@ -4,7 +4,7 @@
  * frame types are ignored (WP5).
  */
 import * as v from "valibot";
-import { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../authorization.ts";
+import { AuthorizationDecision, DecisionOutcome, GrantList, PendingAuthorization, Revocation, RevocationOutcome } from "../authorization.ts";
 import { Principal } from "../principal.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -140,9 +140,13 @@ export const AGENT_CALLS = {
   /** The cards that are up now. */
   "authorization.list": { params: v.object({}), result: v.object({ pending: v.array(PendingAuthorization) }) },
   "authorization.decide": { params: AuthorizationDecision, result: DecisionOutcome },
+  "grants.list": { params: v.object({}), result: GrantList },
+  "grants.revoke": { params: Revocation, result: RevocationOutcome },
 } as const;
 
 export const RELAY_CALLS = {
   /** Full list, at every change: idempotent, so a lost one does no harm. */
   "authorization.changed": { params: v.object({ pending: v.array(PendingAuthorization) }), result: v.object({}) },
+  /** A client has collected what was allowed: whoever shows `grants.list` asks again. */
+  "grants.changed": { params: v.object({}), result: v.object({}) },
 } as const;

@@ -3,6 +3,7 @@ import type { Principal } from "../../shared/principal.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { Deposits } from "../../shared/wire/frames.ts";
 import { sha256Hex } from "./digest.ts";
+import type { Grants } from "./grants.ts";
 import { oauthError, resourceMetadataUrl } from "./metadata.ts";
 import { grantIdIn, SCOPE, type Providers } from "./provider.ts";
 import { matchStaticToken } from "./static-tokens.ts";
@@ -11,23 +12,36 @@ import { matchStaticToken } from "./static-tokens.ts";
 const MAX_TOKEN_LENGTH = 1024;
 
 /** The principal, or the 401 or 403 to answer with. Only the `Authorization` header counts, never the query. */
-export async function authenticate(request: Request, origin: string, deposits: Deposits, providers: Providers): Promise<Result<Principal, Response>> {
+export async function authenticate(
+  request: Request,
+  origin: string,
+  deposits: Deposits,
+  { providers, grants }: Doors,
+): Promise<Result<Principal, Response>> {
   const authorization = request.headers.get("authorization");
   if (authorization === null || !/^bearer(\s|$)/i.test(authorization)) return err(challenge(origin, deposits, "no_token"));
   // Two headers arrive joined by a comma: which one counts would be a matter of taste, so neither does.
   const token = /^bearer +([^\s,]+)$/i.exec(authorization)?.[1];
   if (token === undefined || token.length > MAX_TOKEN_LENGTH) return err(challenge(origin, deposits, "invalid_token"));
   const principal =
-    matchStaticToken(await sha256Hex(token), deposits.staticTokens) ?? (deposits.oauth ? await grantOf(token, origin, providers) : undefined);
+    matchStaticToken(await sha256Hex(token), deposits.staticTokens) ??
+    (deposits.oauth ? await grantOf(token, origin, { providers, grants }) : undefined);
   if (principal === undefined) return err(challenge(origin, deposits, "invalid_token"));
   return principal.scope.includes(SCOPE) ? ok(principal) : err(challenge(origin, deposits, "insufficient_scope"));
 }
 
-async function grantOf(token: string, origin: string, providers: Providers): Promise<Principal | undefined> {
+interface Doors {
+  readonly providers: Providers;
+  readonly grants: Pick<Grants, "used">;
+}
+
+async function grantOf(token: string, origin: string, { providers, grants }: Doors): Promise<Principal | undefined> {
   const grantId = grantIdIn(token);
   if (grantId === undefined) return undefined;
   const valid = await providers.validate(token, origin); // The grant id is part of what was hashed, so now it is proven.
-  return valid === null ? undefined : { id: `grant:${grantId}`, kind: "grant", name: valid.props.clientName, scope: [...valid.scope] };
+  if (valid === null) return undefined;
+  grants.used(grantId);
+  return { id: `grant:${grantId}`, kind: "grant", name: valid.props.clientName, scope: [...valid.scope] };
 }
 
 type Why = "no_token" | "invalid_token" | "insufficient_scope";

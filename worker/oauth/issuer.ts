@@ -2,7 +2,7 @@
  * The workspace's OAuth issuer and the gate of its `/mcp` (DESIGN D5, D6; docs/spec/oauth.md). Owns the tables of grants,
  * clients and pending authorizations; the object owns when it is asked and when it is swept.
  */
-import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import type { AuthorizationDecision, DecisionOutcome, Grant, PendingAuthorization, RevocationOutcome } from "../../shared/authorization.ts";
 import type { Clock } from "../../shared/ports.ts";
 import type { Principal } from "../../shared/principal.ts";
 import { err, type Result } from "../../shared/result.ts";
@@ -14,6 +14,7 @@ import { authorize } from "./authorize.ts";
 import { createStrangersBodies } from "./body.ts";
 import { createCounters } from "./counters.ts";
 import { preflight, RESOURCE_METADATA_PATHS, resourceMetadata, SERVER_METADATA_PATHS, serveDocument, serverMetadata, withCors } from "./metadata.ts";
+import { createGrants } from "./grants.ts";
 import { guardOutgoingFetch } from "./outgoing-fetch.ts";
 import { createPendingStore } from "./pending-store.ts";
 import { createProviders } from "./provider.ts";
@@ -38,6 +39,8 @@ export interface IssuerOptions {
   readonly env: unknown;
   /** The list of cards changed: push `pending()` to the agent. */
   readonly pendingChanged: () => void;
+  /** There is a new grant. */
+  readonly grantsChanged: () => void;
 }
 
 export interface Issuer {
@@ -51,6 +54,10 @@ export interface Issuer {
   /** The cards that are up. */
   pending(): readonly PendingAuthorization[];
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
+  /** What lives of all that was allowed, newest first. */
+  grants(): readonly Grant[];
+  /** Ends grants with all their tokens, from the next request on; ids that are not known are no error. */
+  revoke(ids: readonly string[] | "all"): Promise<RevocationOutcome>;
   /** Deletes what is expired. Returns when to call again (ms since the epoch), `undefined` if there is nothing to wait for. */
   sweep(): number | undefined;
 }
@@ -76,10 +83,12 @@ export function createIssuer(options: IssuerOptions): Issuer {
     async authenticate(request, origin) {
       const deposits = options.deposits();
       if (deposits === undefined) return err(refusal(503, "not_ready", "No workstation has connected to this relay yet."));
-      return authenticate(request, origin, deposits, open().providers);
+      return authenticate(request, origin, deposits, open());
     },
     pending: () => (hasTables(options.storage) ? open().pending.cards(options.clock.now()).map(cardOf) : []),
     decide: async (decision) => (hasTables(options.storage) ? open().room.decide(decision) : { outcome: "gone" }),
+    grants: () => (hasTables(options.storage) ? open().grants.list() : []),
+    revoke: async (ids) => ({ revoked: hasTables(options.storage) ? await revoke(open(), ids) : 0 }),
     sweep: () => (hasTables(options.storage) ? sweep(open(), options) : undefined),
   };
 }
@@ -89,24 +98,39 @@ function isLocal(options: IssuerOptions): boolean {
   return isLocalIssuer(options.deposits()?.origins ?? []);
 }
 
+/** With all that was granted goes what was allowed and not collected yet: it would be a grant a moment later. */
+function revoke({ grants, pending }: Parts, ids: readonly string[] | "all"): Promise<number> {
+  if (ids === "all") pending.withdrawAllowed();
+  return grants.revoke(ids);
+}
+
 type Parts = ReturnType<typeof assemble>;
 
 function assemble(options: IssuerOptions) {
   const now = () => options.clock.now();
   guardOutgoingFetch(now);
   const { sql } = openTables(options.storage);
-  const providers = createProviders(createSqlKv(sql, options.clock), options.env, options.waitUntil);
+  const ended = new Set<string>();
+  const providers = createProviders(
+    createSqlKv(sql, options.clock, (key) => !ended.has(key.split(":")[2] ?? "")),
+    options.env,
+    options.waitUntil,
+  );
   const counters = createCounters(sql, now);
   const pending = createPendingStore(sql);
   const bodies = createStrangersBodies();
   const memory = createRefreshMemory(sql, now);
   const registration = createRegistration({ providers, sql, counters, bodies, now });
   const { isAgentConnected, workstationAddress } = options;
-  const onUsed = (clientId: string) => registration.markUsed(clientId);
+  const grants = createGrants({ providers, memory, sql, now, origin: () => options.deposits()?.origins[0] ?? "https://localhost", ended });
+  const onUsed = (clientId: string) => {
+    registration.markUsed(clientId);
+    options.grantsChanged();
+  };
   const room = createWaitingRoom({ providers, pending, now, isAgentConnected, onUsed, onChanged: options.pendingChanged });
   const onDisplaced = (ids: readonly string[]) => room.displace(ids);
   const opening = { providers, pending, counters, now, workstationAddress, isLocal: () => isLocal(options), isAgentConnected, onDisplaced };
-  return { sql, providers, pending, memory, registration, room, opening, tokens: createTokenEndpoint(providers, memory, bodies) };
+  return { sql, providers, pending, memory, registration, grants, room, opening, tokens: createTokenEndpoint(providers, memory, bodies) };
 }
 
 interface Route {
@@ -137,10 +161,11 @@ function routeOf(path: string): Route | undefined {
 /** Sweeping is housekeeping only (everything expired is already invisible), so it never runs more often than this. */
 const SWEEP_PAUSE_MS = 60_000;
 
-function sweep({ sql, pending, memory, registration }: Parts, options: IssuerOptions): number | undefined {
+function sweep({ sql, pending, memory, registration, grants }: Parts, options: IssuerOptions): number | undefined {
   const now = options.clock.now();
   const before = pending.cards(0).length;
   sweepSqlKv(sql, now);
+  grants.sweep();
   sql.exec("DELETE FROM counters WHERE expires_at <= ?", now);
   const due = [pending.sweep(now), memory.sweep(now), registration.sweep(now), nextExpiry(sql)].filter((time) => time !== undefined);
   if (pending.cards(0).length !== before) options.pendingChanged();

@@ -49,6 +49,8 @@ export interface PendingStore {
   cards(now: number): readonly Pending[];
   raise(id: string): void;
   settle(id: string, state: Exclude<PendingState, "waiting">): void;
+  /** Allowed ones whose code was not collected yet are denied. */
+  withdrawAllowed(): void;
   remove(id: string): void;
   wasAllowed(clientId: string, redirectHost: string): boolean;
   rememberAllowed(clientId: string, redirectHost: string, now: number): void;
@@ -92,6 +94,9 @@ export function createPendingStore(sql: SqlStorage): PendingStore {
       sql.exec("UPDATE pending_authorizations SET raised = 1 WHERE id = ?", id);
     },
     settle,
+    withdrawAllowed() {
+      sql.exec("UPDATE pending_authorizations SET state = 'denied' WHERE state = 'allowed'");
+    },
     remove(id) {
       sql.exec("DELETE FROM pending_authorizations WHERE id = ?", id);
     },

@@ -26,8 +26,8 @@ interface SqlKvPage {
 
 type Row = { key: string; metadata: string | null; expires_at: number | null };
 
-/** Expired rows are invisible at once; `sweepSqlKv` removes them later. */
-export function createSqlKv(sql: SqlStorage, clock: Clock): SqlKv {
+/** Expired rows are invisible at once; `sweepSqlKv` removes them later. What `mayWrite` refuses is not written, and nobody is told. */
+export function createSqlKv(sql: SqlStorage, clock: Clock, mayWrite: (key: string) => boolean = () => true): SqlKv {
   const nowSeconds = () => Math.floor(clock.now() / 1000);
   return {
     async get(key, options) {
@@ -41,6 +41,7 @@ export function createSqlKv(sql: SqlStorage, clock: Clock): SqlKv {
       return (typeof options === "string" ? options : options?.type) === "json" ? (JSON.parse(value) as unknown) : value;
     },
     async put(key, value, options = {}) {
+      if (!mayWrite(key)) return;
       const expiresAt = options.expiration ?? (options.expirationTtl === undefined ? null : nowSeconds() + options.expirationTtl);
       const metadata = options.metadata === undefined ? null : JSON.stringify(options.metadata);
       sql.exec("INSERT OR REPLACE INTO oauth_kv(key, value, metadata, expires_at) VALUES(?, ?, ?, ?)", key, value, metadata, expiresAt);

@@ -19,6 +19,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE retired_refresh(
      hash TEXT PRIMARY KEY, grant_id TEXT NOT NULL, successor TEXT NOT NULL, retired_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE counters(key TEXT PRIMARY KEY, count INTEGER NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;`,
+  "CREATE TABLE grant_uses(grant_id TEXT PRIMARY KEY, used_at INTEGER NOT NULL) WITHOUT ROWID;",
 ];
 
 export interface Tables {

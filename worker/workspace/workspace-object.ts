@@ -7,7 +7,7 @@ import * as v from "valibot";
 import type { Principal } from "../../shared/principal.ts";
 import type { Result } from "../../shared/result.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
-import { AGENT_CALLS, type CallFrame, type Deposits, type Hello } from "../../shared/wire/frames.ts";
+import { AGENT_CALLS, type CallFrame, type Deposits, type Hello, type RELAY_CALLS } from "../../shared/wire/frames.ts";
 import { RelayExchanges, type ExchangeFailure, type LinkView } from "../../shared/wire/relay-exchanges.ts";
 import type { Env } from "../env.ts";
 import { createIssuer, type Issuer } from "../oauth/issuer.ts";
@@ -149,13 +149,17 @@ export class WorkspaceObject extends DurableObject<Env> {
       pendingChanged: () => {
         this.#pushPending();
       },
+      grantsChanged: () => this.#call("grants.changed", {}),
     });
     return this.#issuer;
   }
 
   #pushPending(): void {
-    const call: CallFrame = { t: "call", id: crypto.randomUUID(), method: "authorization.changed", params: { pending: this.#oauth().pending() } };
-    this.#link.send(encodeControl(call));
+    this.#call("authorization.changed", { pending: this.#oauth().pending() });
+  }
+
+  #call(method: keyof typeof RELAY_CALLS, params: CallFrame["params"]): void {
+    this.#link.send(encodeControl({ t: "call", id: crypto.randomUUID(), method, params }));
   }
 
   /** Calls of the agent. A `RangeError` carries a sentence for it; anything else is our fault. */
@@ -167,6 +171,13 @@ export class WorkspaceObject extends DurableObject<Env> {
         const decision = v.safeParse(AGENT_CALLS["authorization.decide"].params, call.params);
         if (!decision.success) throw new RangeError("authorization.decide expects { id, allow, code? }");
         return this.#oauth().decide(decision.output);
+      }
+      case "grants.list":
+        return { grants: this.#oauth().grants() };
+      case "grants.revoke": {
+        const which = v.safeParse(AGENT_CALLS["grants.revoke"].params, call.params);
+        if (!which.success) throw new RangeError('grants.revoke expects { ids: [id, …] or "all" }');
+        return this.#oauth().revoke(which.output.ids);
       }
       default:
         throw new RangeError(`this relay knows no call "${call.method.slice(0, 50)}": update it with "npm run deploy"`);

@@ -40,6 +40,7 @@ export class Bench {
   home: string | undefined = HOME;
   connected = true;
   changes = 0;
+  grantChanges = 0;
   #ahead = 0;
 
   constructor(storage: DurableObjectStorage, deposits: Deposits) {
@@ -55,6 +56,9 @@ export class Bench {
       env: {},
       pendingChanged: () => {
         this.changes += 1;
+      },
+      grantsChanged: () => {
+        this.grantChanges += 1;
       },
     });
   }
