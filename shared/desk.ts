@@ -1,6 +1,6 @@
 /** What the loopback page shows. The page's server sends `DeskSnapshot` once, then `DeskEvent`s (one declaration for both sides). */
 import * as v from "valibot";
-import { DecisionOutcome, PendingAuthorization } from "./authorization.ts";
+import { DecisionOutcome, Grant, PendingAuthorization } from "./authorization.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 
 export const LinkState = v.variant("at", [
@@ -46,6 +46,8 @@ export const DeskSnapshot = v.object({
   info: DeskInfo,
   link: LinkState,
   authorizations: v.array(PendingAuthorization),
+  /** As the relay said last; null: it was not asked yet. */
+  grants: v.nullable(v.array(Grant)),
   timeline: v.array(TimelineCall),
 });
 export type DeskSnapshot = v.InferOutput<typeof DeskSnapshot>;
@@ -56,6 +58,7 @@ export const DeskEvent = v.variant("t", [
   v.object({ t: v.literal("authorizations"), authorizations: v.array(PendingAuthorization) }),
   /** An authorization was decided on some page; every open page says so. */
   v.object({ t: v.literal("decided"), id: v.string(), outcome: DecisionOutcome.entries.outcome }),
+  v.object({ t: v.literal("grants"), grants: v.array(Grant) }),
   v.object({ t: v.literal("call"), call: TimelineCall }),
   v.object({ t: v.literal("output"), callId: v.string(), delta: v.string() }),
   /** Last event of a stream that gave way to a newer page: browsers open only six connections to one address. */

@@ -1,5 +1,5 @@
 /** What the page knows, and how each event changes it. Pure; time comes in. */
-import type { DecisionOutcome, PendingAuthorization } from "../shared/authorization.ts";
+import type { DecisionOutcome, Grant, PendingAuthorization } from "../shared/authorization.ts";
 import { appendOutput } from "../shared/bounded-output.ts";
 import type { DeskEvent, DeskInfo, LinkState, TimelineCall } from "../shared/desk.ts";
 import type { DecisionAnswer, PageLink } from "./desk-connection.ts";
@@ -20,6 +20,8 @@ export interface DeskView {
   readonly info: DeskInfo;
   readonly link: LinkState;
   readonly timeline: readonly TimelineCall[];
+  /** Null until the relay was asked. */
+  readonly grants: readonly Grant[] | null;
 }
 
 export interface PageState {
@@ -72,6 +74,8 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return withDecided(page, event.id, event.outcome, now);
     case "link":
       return changeDesk(page, (desk) => ({ ...desk, link: event.link }));
+    case "grants":
+      return changeDesk(page, (desk) => ({ ...desk, grants: event.grants }));
     case "call":
       return changeDesk(page, (desk) => ({ ...desk, timeline: withCall(desk.timeline, event.call) }));
     case "output":

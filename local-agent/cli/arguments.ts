@@ -26,8 +26,10 @@ export interface Surroundings {
 }
 
 /** Subcommands of other releases, so that asking for one is told apart from a typing error. */
-const NOT_YET_COMMANDS = ["grants", "revoke", "token", "audit", "config", "upstream-token", "doctor", "pair", "service", "init"];
-const COMMANDS = ["open", "help", "deploy", ...NOT_YET_COMMANDS];
+const NOT_YET_COMMANDS = ["token", "audit", "config", "upstream-token", "doctor", "pair", "service", "init"];
+/** They read their own arguments (`main.ts`) and come here only when something stands before them. */
+const FIRST_WORDS = ["deploy", "grants", "revoke"];
+const COMMANDS = ["open", "help", ...FIRST_WORDS, ...NOT_YET_COMMANDS];
 
 /** The error is one sentence for the person. `deploy` has its own arguments (`deploy-arguments.ts`) and does not come here. */
 export function readCommand(argv: readonly string[], around: Surroundings): Result<Command, string> {
@@ -48,6 +50,7 @@ function readSubcommand(line: CommandLine): Result<Command, string> {
   if (command === "open") {
     return line.words.length === 0 && line.given.size === 0 ? ok({ kind: "open" }) : err("pimcp open takes no arguments.");
   }
+  if (FIRST_WORDS.includes(command)) return err(`${command} has to be the first word: pimcp ${command} [flags].`);
   if (NOT_YET_COMMANDS.includes(command)) return err(`pimcp ${command} is not part of this version yet.`);
   return err(
     `Unexpected argument ${JSON.stringify(command)}: pimcp takes flags, e.g. --root DIR.${didYouMean(command, COMMANDS, "pimcp ")} See pimcp --help.`,

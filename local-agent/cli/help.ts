@@ -7,6 +7,8 @@ export function helpText(version: string): string {
 
 Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
        pimcp open             open the page of the running agent
+       pimcp grants           list the apps that have access
+       pimcp revoke ID        take access back at once; --all from all
        pimcp deploy [flags]   deploy your own relay (pimcp deploy --help)
 
 ${(FLAGS as readonly Flag[]).map(line).join("\n")}

@@ -9,6 +9,8 @@ import { readCommand } from "./arguments.ts";
 import { DEPLOY_FLAGS, readDeployArguments } from "./deploy-arguments.ts";
 import { deploy } from "./deploy.ts";
 import { FLAGS } from "./flags.ts";
+import { GRANTS_FLAGS, readGrantsArguments } from "./grants-arguments.ts";
+import { runGrantsCommand } from "./grants-command.ts";
 import { helpText } from "./help.ts";
 import { explainKept, takeNpmCall, type NpmCall } from "./npm-call.ts";
 import { openRunningPage } from "./open-page.ts";
@@ -25,6 +27,12 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     const order = readDeployArguments(argv.slice(1), npm === null ? "pimcp deploy" : "npm run deploy --");
     if (!order.ok) throw new StartFailure(order.error);
     return deploy(order.value, { packageRoot: installation.packageRoot, directories, env: process.env, show, signal: signalOfEnd() });
+  }
+  if (argv[0] === "grants" || argv[0] === "revoke") {
+    refuseKept(npm, GRANTS_FLAGS, argv.slice(1));
+    const order = readGrantsArguments(argv[0], argv.slice(1));
+    if (!order.ok) throw new StartFailure(order.error);
+    return runGrantsCommand(order.value, directories.state, show);
   }
   refuseKept(npm, FLAG_NAMES, argv);
   const isRelayDeployed = (): boolean => readRememberedRelay(directories.config) !== undefined;

@@ -15,6 +15,8 @@ export interface AgentClaim extends ProcessIdentity {
   readonly root: string;
   /** File with the page's address, for `pimcp open`; null without a page. */
   readonly pageFile: string | null;
+  /** Where it can be asked (`control-server.ts`). */
+  readonly control: string | null;
   /** The relay, as `relayName` says it. */
   readonly serves: string;
 }
@@ -26,7 +28,7 @@ export class PlaceTaken extends StartFailure {}
  * Claims `dir` (private and existing) for this process. Throws `PlaceTaken` naming the holder while one lives.
  * The returned function gives the claim up; calling it twice is harmless.
  */
-export async function claimAgentPlace(dir: string, what: string, claim: Pick<AgentClaim, "root" | "pageFile">): Promise<() => void> {
+export async function claimAgentPlace(dir: string, what: string, claim: Pick<AgentClaim, "root" | "pageFile" | "control">): Promise<() => void> {
   const own = identify(process.pid) ?? { pid: process.pid, began: "" };
   const path = claimPath(dir);
   await underGuard(dir, () => {
@@ -50,9 +52,16 @@ export function readLiveClaim(dir: string): AgentClaim | undefined {
   const text = readPrivateFile(claimPath(dir));
   const value = text === undefined ? undefined : parseJson(text);
   if (!isJsonObject(value)) return undefined; // Torn or foreign: nobody can be named, so nobody holds it.
-  const { pid, began, root, pageFile, serves } = value;
+  const { pid, began, root, pageFile, control, serves } = value;
   if (typeof pid !== "number" || typeof began !== "string" || typeof root !== "string") return undefined;
-  const claim = { pid, began, root, pageFile: typeof pageFile === "string" ? pageFile : null, serves: typeof serves === "string" ? serves : "" };
+  const claim = {
+    pid,
+    began,
+    root,
+    pageFile: typeof pageFile === "string" ? pageFile : null,
+    control: typeof control === "string" ? control : null,
+    serves: typeof serves === "string" ? serves : "",
+  };
   return isStillRunning(claim) ? claim : undefined;
 }
 

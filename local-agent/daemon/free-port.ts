@@ -25,7 +25,8 @@ export function nameHolder(busy: PortBusy, stateDir: string): StartFailure {
   );
 }
 
-function portsOf(claim: AgentClaim): readonly string[] {
+/** Of its relay, as claimed, and of its page. */
+export function portsOf(claim: AgentClaim): readonly string[] {
   const page = claim.pageFile === null ? undefined : readPageAddress(claim.pageFile);
   return [claim.serves, page ?? ""].flatMap((url) => (URL.canParse(url) ? [new URL(url).port] : []));
 }

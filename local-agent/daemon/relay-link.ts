@@ -4,7 +4,15 @@
  */
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { DecisionOutcome, type AuthorizationDecision, type PendingAuthorization } from "../../shared/authorization.ts";
+import {
+  DecisionOutcome,
+  GrantList,
+  RevocationOutcome,
+  type AuthorizationDecision,
+  type Grant,
+  type PendingAuthorization,
+  type Revocation,
+} from "../../shared/authorization.ts";
 import type { LinkState } from "../../shared/desk.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
@@ -43,11 +51,16 @@ export interface RelayLinkOptions {
   readonly log: Log;
   readonly onState: (state: LinkState) => void;
   readonly onPending: (pending: readonly PendingAuthorization[]) => void;
+  readonly onGrantsChanged: () => void;
 }
 
 export interface RelayLink {
   /** Rejects after 20 s, or when there is no link. */
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
+  /** What is granted now. Rejects as `decide` does. */
+  grants(): Promise<readonly Grant[]>;
+  /** Ends grants at once. Rejects as `decide` does; whether they ended is then not known. */
+  revoke(which: Revocation): Promise<RevocationOutcome>;
   /** Resolves at the first welcome. */
   readonly opened: Promise<void>;
   /** Resolves when the link ends for good by the relay's will: replaced, refused, wrong key. */
@@ -123,6 +136,14 @@ class Link implements RelayLink {
     return v.parse(DecisionOutcome, await this.#call("authorization.decide", decision));
   }
 
+  async grants(): Promise<readonly Grant[]> {
+    return v.parse(GrantList, await this.#call("grants.list", {})).grants;
+  }
+
+  async revoke(which: Revocation): Promise<RevocationOutcome> {
+    return v.parse(RevocationOutcome, await this.#call("grants.revoke", which));
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelRedial();
@@ -186,11 +207,20 @@ class Link implements RelayLink {
   }
 
   #called(call: CallFrame): void {
+    const reply: ReplyFrame = this.#hear(call)
+      ? { t: "reply", id: call.id, ok: true, result: {} }
+      : { t: "reply", id: call.id, ok: false, message: "unknown call" };
+    this.#socket?.send(encodeControl(reply));
+  }
+
+  #hear(call: CallFrame): boolean {
+    if (call.method === "grants.changed") {
+      this.#options.onGrantsChanged();
+      return true;
+    }
     const params = call.method === "authorization.changed" ? v.safeParse(RELAY_CALLS["authorization.changed"].params, call.params) : undefined;
     if (params?.success === true) this.#options.onPending(params.output.pending);
-    const reply: ReplyFrame =
-      params?.success === true ? { t: "reply", id: call.id, ok: true, result: {} } : { t: "reply", id: call.id, ok: false, message: "unknown call" };
-    this.#socket?.send(encodeControl(reply));
+    return params?.success === true;
   }
 
   /** [WP22] */

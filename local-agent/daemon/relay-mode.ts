@@ -12,6 +12,8 @@ import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
 import { claimAgentPlace } from "./agent-lock.ts";
 import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
 import { mintSecret, preparePrivateDirectory } from "./config-dir.ts";
+import type { ControlRequest } from "./control-protocol.ts";
+import { controlPath, serveControl } from "./control-server.ts";
 import { startEmbeddedRelay } from "./embedded-relay.ts";
 import { requireFreePort } from "./free-port.ts";
 import { readHostId, readStaticToken, type StaticToken } from "./machine.ts";
@@ -21,7 +23,7 @@ import { canonicalOrigins, chooseRelay, relayName, type RelayTarget } from "./re
 import { createLinkNews, type LinkNews } from "./link-news.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, type Mode } from "./settings.ts";
-import { EXIT, StartFailure } from "./start-failure.ts";
+import { EXIT, StartFailure, systemErrorCode } from "./start-failure.ts";
 
 type RelayMode = Mode & { readonly kind: "relay" };
 
@@ -32,7 +34,8 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const target = chooseRelay(mode, configDir);
   const placeDir = placeOf(target, directories.state);
   const pageFile = mode.oauth ? join(placeDir, "page.html") : null;
-  lifetime.onEnd("claim", await claimAgentPlace(placeDir, relayName(target), { root: settings.root, pageFile }));
+  const control = controlPath(directories.state, placeDir);
+  lifetime.onEnd("claim", await claimAgentPlace(placeDir, relayName(target), { root: settings.root, pageFile, control }));
   if (pageFile !== null) await requireFreePort(settings.ui, 0, "ui-port");
   // Behind a public issuer something in front of the port hands callers on, whoever they are.
   const isPublic = mode.issuer !== null && !isLoopback(new URL(mode.issuer).hostname);
@@ -54,6 +57,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     deposits: depositor({ ...context, mode, origins, token, surface: parts.surface }),
   });
   parts.attach(link);
+  await openControl(context, parts.desk, control);
   await firstWelcome(context, link, relay.url, news);
   return { info, token, page, local: isLocal };
 }
@@ -102,10 +106,17 @@ function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): De
     clock,
     timers,
     decide: async (decision) => {
-      if (link === undefined) throw new Error("the relay is not connected yet");
-      const decided = await link.decide(decision);
+      const decided = await requireLink(link).decide(decision);
       context.log.event("info", "authorization.decided", { id: decision.id, outcome: decided.outcome });
       return decided;
+    },
+    grants: {
+      list: async () => requireLink(link).grants(),
+      async revoke(which) {
+        const outcome = await requireLink(link).revoke(which);
+        context.log.event("info", "grants.revoked", { all: which.ids === "all", revoked: outcome.revoked });
+        return outcome;
+      },
     },
   });
   const surface = createSurface(context, tools, {
@@ -114,6 +125,32 @@ function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): De
     finished: (call) => desk.callFinished(call),
   });
   return { desk, surface, attach: (opened) => (link = opened) };
+}
+
+function requireLink(link: RelayLink | undefined): RelayLink {
+  if (link === undefined) throw new Error("the relay is not connected yet");
+  return link;
+}
+
+/** An agent that cannot be asked still works, and its page can do the same: it starts, and says so. */
+async function openControl({ lifetime, timers, progress }: AgentContext, desk: Desk, path: string): Promise<void> {
+  try {
+    const server = await serveControl({ path, timers, handle: (request) => handleControl(desk, request) });
+    lifetime.onEnd("control channel", () => server.close());
+  } catch (error) {
+    progress(
+      `pimcp grants and pimcp revoke cannot reach this agent (${systemErrorCode(error) ?? sentence(error)} at ${path}): set a shorter XDG_STATE_HOME.`,
+    );
+  }
+}
+
+async function handleControl(desk: Desk, request: ControlRequest): Promise<unknown> {
+  switch (request.method) {
+    case "grants.list":
+      return { grants: await desk.refreshGrants() };
+    case "grants.revoke":
+      return desk.revoke(request.params);
+  }
 }
 
 async function openPage(context: AgentContext, desk: Desk, file: string): Promise<{ readonly url: string; readonly file: string }> {
@@ -163,6 +200,7 @@ function openLink(
       if (line !== undefined) context.progress(line);
     },
     onPending: (pending) => parts.desk.setAuthorizations(pending),
+    onGrantsChanged: () => parts.desk.grantsChanged(),
   });
   lifetime.onEnd("link", () => link.close());
   void link.retired.then(({ reason, message }) => lifetime.end({ exitCode: EXIT.refused, why: reason, message: sentence(new Error(message)) }));

@@ -2,12 +2,20 @@
  * The desk: what waits for the person and what their page shows, in memory. Owns no socket and no file; the daemon
  * feeds it, the page's server reads it. Everything here ends with the agent, so an open question fails closed.
  */
-import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import type {
+  AuthorizationDecision,
+  DecisionOutcome,
+  Grant,
+  PendingAuthorization,
+  Revocation,
+  RevocationOutcome,
+} from "../../shared/authorization.ts";
 import type { CallFinished, CallProgressed, CallStarted } from "../../shared/call-events.ts";
 import type { DeskEvent, DeskInfo, DeskSnapshot, LinkState } from "../../shared/desk.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 import { createAuthorizationTray } from "./authorization-tray.ts";
 import { createCallTimeline } from "./call-timeline.ts";
+import { createGrantedList, type GrantsPort } from "./granted-list.ts";
 
 export interface DeskOptions {
   readonly info: DeskInfo;
@@ -15,6 +23,8 @@ export interface DeskOptions {
   readonly timers: Timers;
   /** Carries a decision to the relay. May reject when the relay cannot be reached; nothing is granted then. */
   readonly decide: (decision: AuthorizationDecision) => Promise<DecisionOutcome>;
+  /** The relay's list of what was granted. */
+  readonly grants: GrantsPort;
   readonly decideDeadlineMs?: number;
   readonly maxCalls?: number;
   /** UTF-16 units of output kept over all calls. */
@@ -36,6 +46,12 @@ export interface Desk {
    * people when the relay gave no answer; the authorization then still waits.
    */
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
+  /** Asks the relay what is granted now; every page hears it. Rejects with `GrantsUnanswered`. */
+  refreshGrants(): Promise<readonly Grant[]>;
+  /** The relay said that there is a new one. */
+  grantsChanged(): void;
+  /** Takes grants back, and then asks what is left. Rejects with `GrantsUnanswered`. */
+  revoke(which: Revocation): Promise<RevocationOutcome>;
 }
 
 export function createDesk(options: DeskOptions): Desk {
@@ -46,6 +62,8 @@ export function createDesk(options: DeskOptions): Desk {
   let link: LinkState = { at: "connecting", since: options.clock.now() };
   const publish = (event: DeskEvent): void => listeners.forEach((listener) => listener(event));
   const tray = createAuthorizationTray({ decide: options.decide, timers: options.timers, deadlineMs: decideDeadlineMs, publish });
+
+  const granted = createGrantedList(options.grants, publish);
 
   return {
     callStarted(call) {
@@ -63,11 +81,14 @@ export function createDesk(options: DeskOptions): Desk {
       link = next;
       publish({ t: "link", link });
     },
-    snapshot: () => ({ info, link, authorizations: tray.list(), timeline: timeline.list() }),
+    snapshot: () => ({ info, link, authorizations: tray.list(), grants: granted.known(), timeline: timeline.list() }),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     decide: (decision) => tray.decide(decision),
+    refreshGrants: () => granted.refresh(),
+    grantsChanged: () => granted.changed(),
+    revoke: (which) => granted.revoke(which),
   };
 }

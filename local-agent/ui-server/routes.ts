@@ -2,9 +2,10 @@
 import * as v from "valibot";
 import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { AuthorizationDecision } from "../../shared/authorization.ts";
+import { AuthorizationDecision, Revocation } from "../../shared/authorization.ts";
 import { parseJson } from "../../shared/json.ts";
 import { DecisionUnanswered } from "../desk/authorization-tray.ts";
+import { GrantsUnanswered } from "../desk/granted-list.ts";
 import type { Desk } from "../desk/desk.ts";
 import { apiRefusalOf, holdsSecret, refusalOf, type RequestOrigin } from "./admission.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -29,8 +30,12 @@ export function createRoutes(context: RouteContext): Hono {
   app.use("/api/*", authenticate(context));
   app.get("/api/events", () => new Response(context.streams.open(), { headers: { "content-type": "application/x-ndjson" } }));
   app.post("/api/decide", requireJson, bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), (c) => decide(c, context.desk));
+  app.get("/api/grants", (c) => unlessUnanswered(c, async () => ({ grants: await context.desk.refreshGrants() })));
+  app.post("/api/revoke", requireJson, bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), (c) => revoke(c, context.desk));
   app.all("/api/events", (c) => methodNotAllowed(c, "GET"));
   app.all("/api/decide", (c) => methodNotAllowed(c, "POST"));
+  app.all("/api/grants", (c) => methodNotAllowed(c, "GET"));
+  app.all("/api/revoke", (c) => methodNotAllowed(c, "POST"));
   app.get("*", async (c) => {
     const file = await readPageFile(context.uiDir, c.req.path);
     return file === undefined ? notFound(c) : c.body(file.bytes, 200, { "content-type": file.contentType });
@@ -79,10 +84,20 @@ const requireJson: MiddlewareHandler = async (c, next) => {
 async function decide(c: Context, desk: Desk): Promise<Response> {
   const decision = v.safeParse(AuthorizationDecision, parseJson(await c.req.text()));
   if (!decision.success) return failure(c, 400, 'Expected {"id": string, "allow": boolean, "code"?: string of at most 32 characters}.');
+  return unlessUnanswered(c, () => desk.decide(decision.output));
+}
+
+async function revoke(c: Context, desk: Desk): Promise<Response> {
+  const which = v.safeParse(Revocation, parseJson(await c.req.text()));
+  if (!which.success) return failure(c, 400, 'Expected {"ids": "all"} or {"ids": [string, …]}.');
+  return unlessUnanswered(c, () => desk.revoke(which.output));
+}
+
+async function unlessUnanswered(c: Context, ask: () => Promise<object>): Promise<Response> {
   try {
-    return c.json(await desk.decide(decision.output));
+    return c.json(await ask());
   } catch (error) {
-    if (error instanceof DecisionUnanswered) return failure(c, 503, error.message);
+    if (error instanceof DecisionUnanswered || error instanceof GrantsUnanswered) return failure(c, 503, error.message);
     throw error;
   }
 }

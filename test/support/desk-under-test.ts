@@ -1,5 +1,5 @@
 /** A real desk with example facts, and the relay's side of a decision as a recording fake. */
-import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
+import type { AuthorizationDecision, DecisionOutcome, Grant, PendingAuthorization, Revocation } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
 import { createDesk, type Desk, type DeskOptions } from "../../local-agent/desk/desk.ts";
 import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts";
@@ -37,26 +37,55 @@ export function exampleAuthorization(changes: Partial<PendingAuthorization> = {}
   };
 }
 
+export function exampleGrant(changes: Partial<Grant> = {}): Grant {
+  const now = Date.now();
+  return {
+    id: "grant-1",
+    clientId: "https://claude.ai/oauth/mcp-oauth-client-metadata",
+    clientName: "Claude",
+    redirectHost: "claude.ai",
+    scope: ["mcp"],
+    createdAt: now - 3 * 3_600_000,
+    lastUsedAt: now - 600_000,
+    expiresAt: now + 29 * 24 * 3_600_000,
+    ...changes,
+  };
+}
+
 export interface DeskUnderTest {
   readonly desk: Desk;
   /** What reached the relay. */
   readonly decisions: AuthorizationDecision[];
+  /** What lives at the relay: a test adds, a revocation removes. */
+  readonly grants: Grant[];
+  readonly revocations: Revocation[];
 }
 
 /** The relay of this desk knows the code `KITE-42`. */
 export function deskUnderTest(options: Partial<DeskOptions> = {}): DeskUnderTest {
   const decisions: AuthorizationDecision[] = [];
+  const grants: Grant[] = [];
+  const revocations: Revocation[] = [];
   const desk = createDesk({
     info: EXAMPLE_INFO,
     clock: systemClock,
     timers: systemTimers,
+    grants: {
+      list: () => Promise.resolve([...grants]),
+      revoke({ ids }) {
+        revocations.push({ ids });
+        const ended = grants.filter((grant) => ids === "all" || ids.includes(grant.id));
+        for (const grant of ended) grants.splice(grants.indexOf(grant), 1);
+        return Promise.resolve({ revoked: ended.length });
+      },
+    },
     ...options,
     decide(decision) {
       decisions.push(decision);
       return options.decide?.(decision) ?? Promise.resolve({ outcome: outcomeOf(decision) });
     },
   });
-  return { desk, decisions };
+  return { desk, decisions, grants, revocations };
 }
 
 function outcomeOf(decision: AuthorizationDecision): DecisionOutcome["outcome"] {

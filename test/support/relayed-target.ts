@@ -43,6 +43,7 @@ export function linkOptions(
     log: silentLog,
     onState: () => undefined,
     onPending: () => undefined,
+    onGrantsChanged: () => undefined,
     ...changes,
   };
 }

@@ -7,7 +7,10 @@ import { EXAMPLE_INFO, exampleAuthorization } from "../../support/desk-under-tes
 
 const event = (event: DeskEvent, now = 0): PageAction => ({ t: "event", event, now });
 const waiting = (...authorizations: PendingAuthorization[]): PageAction => event({ t: "authorizations", authorizations }, 1_000);
-const snapshot = event({ t: "snapshot", snapshot: { info: EXAMPLE_INFO, link: { at: "open", since: 0 }, authorizations: [], timeline: [] } });
+const snapshot = event({
+  t: "snapshot",
+  snapshot: { info: EXAMPLE_INFO, link: { at: "open", since: 0 }, authorizations: [], grants: null, timeline: [] },
+});
 const after = (...actions: PageAction[]): PageState => actions.reduce(nextPage, INITIAL_PAGE);
 const states = (page: PageState): unknown[] => page.cards.map((card) => [card.authorization.id, card.state]);
 

@@ -15,7 +15,7 @@ async function running(address: string | null) {
   mkdirSync(place, { recursive: true, mode: 0o700 });
   const pageFile = join(place, "page.html");
   if (address !== null) writePageFile(pageFile, address);
-  const release = await claimAgentPlace(place, "it", { root: "/r", pageFile });
+  const release = await claimAgentPlace(place, "it", { root: "/r", pageFile, control: null });
   onTestFinished(release);
   return { directories: { config: dir, state: dir }, pageFile };
 }

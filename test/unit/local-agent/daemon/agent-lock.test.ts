@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { claimAgentPlace, readLiveClaim } from "../../../../local-agent/daemon/agent-lock.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
-const claim = { root: "/srv/work", pageFile: null };
+const claim = { root: "/srv/work", pageFile: null, control: null };
 
 /** Another process that claims the place and holds it. */
 async function holder(dir: string): Promise<ChildProcess> {

@@ -7,7 +7,7 @@ import * as v from "valibot";
 import { expect, onTestFinished, test } from "vitest";
 import { DeskEvent } from "../../../../shared/desk.ts";
 import { startUiServer, UiPortBusy, type UiServer } from "../../../../local-agent/ui-server/server.ts";
-import { deskUnderTest, exampleAuthorization, type DeskUnderTest } from "../../../support/desk-under-test.ts";
+import { deskUnderTest, exampleAuthorization, exampleGrant, type DeskUnderTest } from "../../../support/desk-under-test.ts";
 import { rawRequest, type RawAnswer } from "../../../support/raw-http.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
@@ -224,6 +224,47 @@ test("[UI22] answers 503 with a sentence when the relay cannot be reached", asyn
   expect(answer.status).toBe(503);
   expect(answer.body).toContain("could not be reached");
   expect(answer.body).not.toContain("ECONNRESET");
+});
+
+test("[UI72] taking back is guarded as deciding is", async () => {
+  const { server, grants, revocations } = await serve();
+  grants.push(exampleGrant());
+  const json = { ...BEARER, "content-type": "application/json" };
+  const revoke = (headers: Record<string, string>, body = JSON.stringify({ ids: "all" }), method = "POST") =>
+    rawRequest({ port: server.port, method, path: "/api/revoke", headers, ...(method === "POST" ? { body } : {}) });
+  for (const [status, headers, body] of [
+    [403, { ...json, host: "evil.example" }],
+    [403, { ...json, origin: "http://evil.example" }],
+    [403, { ...json, "sec-fetch-site": "cross-site" }],
+    [401, { "content-type": "application/json" }],
+    [415, { ...BEARER, "content-type": "text/plain" }],
+    [413, json, "x".repeat(70_000)],
+    [400, json, "{}"],
+    [400, json, JSON.stringify({ ids: [] })],
+    [400, json, JSON.stringify({ ids: "one" })],
+  ] as const) {
+    expect([status, headers, (await revoke(headers, body)).status]).toEqual([status, headers, status]);
+  }
+  expect((await revoke(BEARER, "", "GET")).status).toBe(405);
+  expect((await rawRequest({ port: server.port, path: "/api/grants" })).status).toBe(401);
+  expect((await rawRequest({ port: server.port, method: "POST", path: "/api/grants", headers: json })).headers.allow).toBe("GET");
+  expect([revocations, grants.length]).toEqual([[], 1]);
+  expect(JSON.parse((await rawRequest({ port: server.port, path: "/api/grants", headers: BEARER })).body)).toEqual({ grants });
+  expect(JSON.parse((await revoke(json, JSON.stringify({ ids: ["grant-1"] }))).body)).toEqual({ revoked: 1 });
+  expect(grants).toEqual([]);
+});
+
+test("[UI72] is answered 503 with a sentence when the relay cannot be reached", async () => {
+  const away = (): Promise<never> => Promise.reject(new Error("the relay is not connected right now"));
+  const { desk } = deskUnderTest({ grants: { list: away, revoke: away } });
+  const server = await startUiServer({ desk, host: "127.0.0.1", port: 0, secret: SECRET, uiDir: builtPage() });
+  onTestFinished(() => server.close());
+  const json = { ...BEARER, "content-type": "application/json" };
+  const answers = [
+    await rawRequest({ port: server.port, path: "/api/grants", headers: json }),
+    await rawRequest({ port: server.port, method: "POST", path: "/api/revoke", headers: json, body: '{"ids":"all"}' }),
+  ];
+  for (const answer of answers) expect([answer.status, answer.body.includes("could not be asked")]).toEqual([503, true]);
 });
 
 test("[UI11] fails on a taken port, naming it, and takes no other", async () => {

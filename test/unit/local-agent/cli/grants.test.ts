@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import type { AgentClaim } from "../../../../local-agent/daemon/agent-lock.ts";
+import { readGrantsArguments } from "../../../../local-agent/cli/grants-arguments.ts";
+import { chooseAgent } from "../../../../local-agent/cli/grants-command.ts";
+
+const ANY = { relay: null, port: null };
+const read = (line: string) => {
+  const [command = "", ...argv] = line.split(" ");
+  return readGrantsArguments(command as "grants" | "revoke", argv);
+};
+
+describe("the command line", () => {
+  test.for<[string, object]>([
+    ["grants", { kind: "list", json: false, choice: ANY }],
+    ["grants --json --relay https://r.example/mcp --port=8790", { kind: "list", json: true, choice: { relay: "https://r.example", port: 8790 } }],
+    ["revoke a b --json", { kind: "revoke", which: { ids: ["a", "b"] }, json: true, choice: ANY }],
+    ["revoke --all --relay local", { kind: "revoke", which: { ids: "all" }, json: false, choice: { relay: "local", port: null } }],
+    ["revoke --help", { kind: "help" }],
+    ["grants -h", { kind: "help" }],
+  ])("[ST62] %s", ([line, order]) => {
+    expect(read(line)).toEqual({ ok: true, value: order });
+  });
+
+  test.for<[string, string]>([
+    ["revoke", "pimcp revoke needs the id of a grant, as pimcp grants lists them, or --all."],
+    ["revoke --all a", "Name ids or --all, not both."],
+    ["revoke a/b", '"a/b" is no id of a grant: pimcp grants lists them.'],
+    [`revoke ${Array.from({ length: 501 }, () => "a").join(" ")}`, "pimcp revoke takes at most 500 ids at once, got 501; --all means all."],
+    ["grants a", "pimcp grants lists and takes no ids: pimcp revoke ID takes access back."],
+    ["grants --jsn", "Unknown flag --jsn. Did you mean --json? See pimcp grants --help."],
+    ["revoke --al", "Unknown flag --al. Did you mean --all? See pimcp revoke --help."],
+    ["grants --port x", '--port must be a port number from 0 to 65535, got "x".'],
+  ])("[ST3] %s is answered with one sentence", ([line, sentence]) => {
+    expect(read(line)).toEqual({ ok: false, error: sentence });
+  });
+});
+
+describe("of the agents that run", () => {
+  const claim = (serves: string, pid: number, control: string | null = `/run/${pid}`): AgentClaim => ({
+    pid,
+    began: "",
+    root: "/srv",
+    pageFile: null,
+    serves,
+    control,
+  });
+  const local = claim("http://127.0.0.1:8777", 1);
+  const deployed = claim("https://r.example", 2);
+
+  test("[ST63] the only one is asked, and of several the one that is named", () => {
+    expect(chooseAgent([local], ANY)).toBe("/run/1");
+    expect(chooseAgent([local, deployed], { relay: "https://r.example", port: null })).toBe("/run/2");
+    expect(chooseAgent([local, deployed], { relay: "local", port: null })).toBe("/run/1");
+    expect(chooseAgent([local, deployed, claim("http://127.0.0.1:9000", 3)], { relay: null, port: 8777 })).toBe("/run/1");
+  });
+
+  test.for<[readonly AgentClaim[], { relay: string | null; port: number | null }, string]>([
+    [[], ANY, "No agent with a relay is running on this machine: start one with pimcp."],
+    [
+      [local, deployed],
+      ANY,
+      "Several agents are running: http://127.0.0.1:8777 (process 1, root /srv, --port 8777), https://r.example (process 2, root /srv). Choose one with --relay URL or --port PORT.",
+    ],
+    [
+      [local],
+      { relay: "https://r.example", port: 1 },
+      "No running agent is the one of --relay https://r.example and --port 1. There is http://127.0.0.1:8777 (process 1, root /srv, --port 8777).",
+    ],
+    [[claim("https://r.example", 2, null)], ANY, "The running agent (process 2) is of a version that cannot be asked: start it anew."],
+  ])("[ST63] %o with %o is one sentence", ([claims, choice, sentence]) => {
+    expect(() => chooseAgent(claims, choice)).toThrow(sentence);
+  });
+});
