@@ -86,9 +86,8 @@ function HandedOver({ authorization, info }: { readonly authorization: PendingAu
             {isInFolder ? <Folder path={info.root} /> : null}
           </Fragment>
         ))}
-        . Access ends after 30 days without use.
+        . Access ends after 30 days without use, or when you remove it under Info.
       </p>
-      <p class="muted">This version cannot take it back earlier by a click; docs/security.md says how.</p>
       {note === undefined ? null : <p class="muted">{note}</p>}
     </div>
   );

@@ -4,7 +4,7 @@
  */
 import * as v from "valibot";
 import { parseJson } from "../shared/json.ts";
-import { DecisionOutcome, type AuthorizationDecision } from "../shared/authorization.ts";
+import { DecisionOutcome, type AuthorizationDecision, type Revocation } from "../shared/authorization.ts";
 import { DeskEvent } from "../shared/desk.ts";
 import { createLineReader } from "./line-reader.ts";
 
@@ -135,6 +135,30 @@ export async function sendDecision(secret: string, decision: AuthorizationDecisi
     return { unanswered: errorSentence(body) ?? `The agent answered ${response.status}. Reload the page and look whether the card still waits.` };
   } catch {
     return { unanswered: "The agent could not be reached. Nothing is known to be allowed; if the card still waits, decide again." };
+  }
+}
+
+/** Has the agent ask the relay what is granted; the list comes as an event. Never rejects: the sentence of a failure, if there was one. */
+export function askForGrants(secret: string): Promise<string | undefined> {
+  return ask("/api/grants", { headers: authorization(secret) }, "The agent could not be reached.");
+}
+
+/** The same for taking back. */
+export function sendRevocation(secret: string, which: Revocation): Promise<string | undefined> {
+  return ask(
+    "/api/revoke",
+    { method: "POST", headers: { ...authorization(secret), "content-type": "application/json" }, body: JSON.stringify(which) },
+    "The agent could not be reached. Nothing is known to have been taken back: look at the list, and try again.",
+  );
+}
+
+async function ask(path: string, request: RequestInit, unreachable: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(path, { ...request, signal: AbortSignal.timeout(DECIDE_DEADLINE_MS), cache: "no-store" });
+    const body = parseJson(await response.text());
+    return response.ok ? undefined : (errorSentence(body) ?? `The agent answered ${response.status}. Reload the page.`);
+  } catch {
+    return unreachable;
   }
 }
 

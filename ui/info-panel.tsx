@@ -1,7 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
+import type { Grant, Revocation } from "../shared/authorization.ts";
 import type { DeskInfo, LinkState } from "../shared/desk.ts";
 import { CopyButton } from "./copy-button.tsx";
 import type { PageLink } from "./desk-connection.ts";
+import { GrantedApps } from "./granted-apps.tsx";
 import { pageLinkWords, relayLinkSentence } from "./link-wording.ts";
 import { StrangerText } from "./stranger-text.tsx";
 import { useNow } from "./use-now.ts";
@@ -11,13 +13,25 @@ export interface InfoPanelProps {
   readonly info: DeskInfo;
   readonly link: LinkState;
   readonly pageLink: PageLink;
+  readonly grants: readonly Grant[] | null;
+  readonly onRefreshGrants: () => Promise<string | undefined>;
+  readonly onRevoke: (which: Revocation) => Promise<string | undefined>;
 }
 
-export function InfoPanel({ info, link, pageLink }: InfoPanelProps): JSX.Element {
+export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRevoke }: InfoPanelProps): JSX.Element {
   const now = useNow(1_000);
   return (
     <aside id="info" class="info" aria-label="Info">
       <Warnings warnings={info.warnings} />
+      {info.oauth ? (
+        <GrantedApps
+          grants={grants}
+          isReachable={pageLink.at === "live" && link.at === "open"}
+          now={now}
+          onRefresh={onRefreshGrants}
+          onRevoke={onRevoke}
+        />
+      ) : null}
       <dl>
         <Fact name="Folder">
           <code>

@@ -3,7 +3,8 @@ import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState }
 import type { JSX } from "preact";
 import { AuthorizationCards } from "./authorization-cards.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { connectToDesk, sendDecision, type DeskConnection } from "./desk-connection.ts";
+import type { Revocation } from "../shared/authorization.ts";
+import { askForGrants, connectToDesk, sendDecision, sendRevocation, type DeskConnection } from "./desk-connection.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { GetIn } from "./get-in.tsx";
 import { InfoPanel } from "./info-panel.tsx";
@@ -34,12 +35,14 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
     },
     [secret, dispatch],
   );
+  const refreshGrants = useCallback(() => askForGrants(secret), [secret]);
+  const revoke = useCallback((which: Revocation) => sendRevocation(secret, which), [secret]);
   useTitle(page);
 
   if (page.pageLink.at === "refused") return <GetIn why="old_secret" />;
   if (page.desk === undefined) return <ConnectionBanner link={page.pageLink} onResume={resume} />;
   return (
-    <Shell page={page} desk={page.desk} onResume={resume}>
+    <Shell page={page} desk={page.desk} onResume={resume} onRefreshGrants={refreshGrants} onRevoke={revoke}>
       <AuthorizationCards
         cards={page.cards}
         movedAt={page.cardsMovedAt}
@@ -61,10 +64,12 @@ interface ShellProps {
   readonly page: PageState;
   readonly desk: DeskView;
   readonly onResume: () => void;
+  readonly onRefreshGrants: () => Promise<string | undefined>;
+  readonly onRevoke: (which: Revocation) => Promise<string | undefined>;
   readonly children: JSX.Element[];
 }
 
-function Shell({ page, desk, onResume, children }: ShellProps): JSX.Element {
+function Shell({ page, desk, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {
   const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia("(min-width: 60rem)").matches);
   const cameFrom = useScrollToInfo(isInfoOpen);
   const waiting = page.cards.filter((card) => card.state.at !== "over").length;
@@ -81,7 +86,16 @@ function Shell({ page, desk, onResume, children }: ShellProps): JSX.Element {
         }}
       />
       <ConnectionBanner link={page.pageLink} onResume={onResume} />
-      {isInfoOpen ? <InfoPanel info={desk.info} link={desk.link} pageLink={page.pageLink} /> : null}
+      {isInfoOpen ? (
+        <InfoPanel
+          info={desk.info}
+          link={desk.link}
+          pageLink={page.pageLink}
+          grants={desk.grants}
+          onRefreshGrants={onRefreshGrants}
+          onRevoke={onRevoke}
+        />
+      ) : null}
       <main>{children}</main>
     </div>
   );
