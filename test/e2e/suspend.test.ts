@@ -20,7 +20,8 @@ describe.concurrent("asleep for more than a minute", { timeout: 150_000 }, () =>
     for (const pid of all) process.kill(pid, "SIGCONT");
     expect(said(await bash(agent, "echo awake"))).toBe("awake\n");
     expect((await fetch(agent.pageUrl())).status).toBe(200);
-    expect(agent.run.stderr()).toBe("");
+    // Whoever wakes first: a request that finds the link silent for a minute makes the agent dial anew, which is said once.
+    expect(agent.run.stderr()).toMatch(/^(No connection to [^\n]* Trying again\.\nConnected to [^\n]* again\.\n)?$/);
   });
 
   test("[EE4] [EE8] [OF1] [WP14] [WP18] the workstation alone: calls are told so and not run later, an earlier one runs once", async () => {
