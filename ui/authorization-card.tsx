@@ -1,8 +1,9 @@
 /** One question: may this client work here? The title is where access would go, never what the client calls itself. */
 import { useEffect, useId, useRef } from "preact/hooks";
-import { Fragment, type ComponentChildren, type JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import type { PendingAuthorization } from "../shared/authorization.ts";
 import type { DeskInfo } from "../shared/desk.ts";
+import { Fact } from "./fact.tsx";
 import { Decision } from "./authorization-decision.tsx";
 import type { Card, CardState } from "./page-state.ts";
 import { StrangerText } from "./stranger-text.tsx";
@@ -162,15 +163,6 @@ function Details({ authorization, onToggle }: { readonly authorization: PendingA
         ) : null}
       </dl>
     </details>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

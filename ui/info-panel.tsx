@@ -1,6 +1,7 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import type { Grant, Revocation } from "../shared/authorization.ts";
 import type { DeskInfo, LinkState } from "../shared/desk.ts";
+import { Fact } from "./fact.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import type { PageLink } from "./desk-connection.ts";
 import { GrantedApps } from "./granted-apps.tsx";
@@ -101,14 +102,5 @@ function Names({ names }: { readonly names: readonly string[] }): JSX.Element {
         </li>
       ))}
     </ul>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
