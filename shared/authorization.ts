@@ -14,6 +14,11 @@ export const PendingAuthorization = v.object({
   clientName: v.string(),
   scopeAsked: v.array(v.string()),
   scopeGranted: v.array(v.string()),
+  /**
+   * Only for the client that was configured by hand: how its address is known. `named` by `--oauth-redirect`, `approved` by an earlier
+   * click, or `new`: it was not set up in advance, and allowing is what allows it.
+   */
+  configured: v.optional(v.picklist(["named", "approved", "new"])),
   /** Whether this client and redirect host were ever allowed before. */
   allowedBefore: v.boolean(),
   opened: v.object({

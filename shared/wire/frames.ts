@@ -33,6 +33,23 @@ export const OfflineAnswers = v.object({
 });
 export type OfflineAnswers = v.InferOutput<typeof OfflineAnswers>;
 
+const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+
+/** Tokens made on the workstation: each by its SHA-256, lower-case hex. */
+const StaticTokens = v.pipe(
+  v.array(
+    v.object({
+      id,
+      name: v.pipe(v.string(), v.maxLength(200)),
+      sha256,
+      scope: v.array(v.string()),
+      /** Milliseconds since the epoch; absent: never. */
+      expiresAt: v.optional(v.number()),
+    }),
+  ),
+  v.maxLength(256),
+);
+
 /** What the relay learns from an agent and keeps (DESIGN D5): it is never redeployed for a setting. */
 export const Deposits = v.object({
   /** Canonical origins, first one preferred: `https://relay.example`, no path, no slash. */
@@ -41,12 +58,16 @@ export const Deposits = v.object({
   allowOrigins: v.pipe(v.array(v.pipe(v.string(), v.maxLength(300))), v.maxLength(32)),
   /** False with `--no-oauth`: the OAuth routes are 404, static tokens only. */
   oauth: v.boolean(),
-  /** SHA-256 of each static token, lower-case hex. */
-  staticTokens: v.pipe(
-    v.array(
-      v.object({ id, name: v.pipe(v.string(), v.maxLength(200)), sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)), scope: v.array(v.string()) }),
-    ),
-    v.maxLength(256),
+  staticTokens: StaticTokens,
+  /** The one client a person configures by hand (docs/spec/oauth.md OA100 to OA112); absent: there is none. */
+  client: v.optional(
+    v.object({
+      id: v.pipe(v.string(), v.regex(/^[\w.~-]{1,100}$/)),
+      /** SHA-256 of its secret, lower-case hex. */
+      sha256,
+      /** The only addresses it may return to; null: the person decides about each one. */
+      redirects: v.nullable(v.pipe(v.array(v.pipe(v.string(), v.maxLength(2000))), v.maxLength(20))),
+    }),
   ),
   offline: OfflineAnswers,
 });
@@ -142,6 +163,8 @@ export const AGENT_CALLS = {
   "authorization.decide": { params: AuthorizationDecision, result: DecisionOutcome },
   "grants.list": { params: v.object({}), result: GrantList },
   "grants.revoke": { params: Revocation, result: RevocationOutcome },
+  /** Replaces the static tokens of the deposits: one that is missing opens nothing from the next request on. */
+  "tokens.set": { params: v.object({ staticTokens: StaticTokens }), result: v.object({}) },
 } as const;
 
 export const RELAY_CALLS = {
