@@ -3,7 +3,9 @@
  * and grants nothing; that is `wait.ts` and the person.
  */
 import { AuthorizationError, CimdFetchError, type AuthRequest } from "@cloudflare/workers-oauth-provider";
+import type { PendingAuthorization } from "../../shared/authorization.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
+import type { ConfiguredClient } from "./configured-client.ts";
 import type { Counters } from "./counters.ts";
 import { randomMatchCode, randomName, sha256Hex } from "./digest.ts";
 import { methodNotAllowed } from "./metadata.ts";
@@ -25,6 +27,7 @@ const RELOAD_SECONDS = 5;
 
 export interface AuthorizeOptions {
   readonly providers: Providers;
+  readonly configured: ConfiguredClient;
   readonly pending: PendingStore;
   readonly counters: Counters;
   readonly now: () => number;
@@ -52,9 +55,9 @@ export async function authorize(request: Request, origin: string, options: Autho
   if (sameAddress !== true && !options.counters.take([[`authorize:${visitor.source}`, OPENED_PER_HOUR]], HOUR_MS)) {
     return errorPage(429, "Too many sign-ins were started from this address.", "Wait an hour, then start again in the app.");
   }
-  const parsed = await parse(new URL(request.url), origin, options.providers);
+  const parsed = await parse(new URL(request.url), origin, options);
   if (!parsed.ok) return parsed.error;
-  const { authRequest, redirectUri, clientName } = parsed.value;
+  const { authRequest, redirectUri, clientName, configured } = parsed.value;
   const cookie = randomName(24);
   const createdAt = options.now();
   const waiting: Omit<Pending, "state" | "raised"> = {
@@ -67,6 +70,7 @@ export async function authorize(request: Request, origin: string, options: Autho
       request: authRequest,
       redirectUri,
       clientName,
+      ...(configured === undefined ? {} : { configured }),
       allowedBefore: options.pending.wasAllowed(authRequest.clientId, redirectHostOf(redirectUri)),
       code: options.isLocal() ? null : randomMatchCode(),
       cookieName: waitingCookieName(origin),
@@ -99,7 +103,8 @@ export function renderWaiting({ id, expiresAt, facts }: Pick<Pending, "id" | "ex
     {
       id,
       clientName: facts.clientName,
-      redirectHost: redirectHostOf(facts.redirectUri),
+      // Whoever came by a link of somebody else's sees where that leads.
+      redirect: facts.configured === "new" ? facts.redirectUri : redirectHostOf(facts.redirectUri),
       scopeAsked: facts.request.scope,
       scopeGranted: [SCOPE],
       code: facts.code,
@@ -114,33 +119,74 @@ interface Parsed {
   readonly authRequest: AuthRequest;
   readonly redirectUri: string;
   readonly clientName: string;
+  readonly configured: PendingAuthorization["configured"];
 }
 
-async function parse(url: URL, origin: string, providers: Providers): Promise<Result<Parsed, Response>> {
+type ParseOptions = Pick<AuthorizeOptions, "providers" | "configured">;
+
+async function parse(url: URL, origin: string, options: ParseOptions): Promise<Result<Parsed, Response>> {
   const refused = refuseEarly(url);
   if (refused !== undefined) return err(refused);
   normalizeResource(url.searchParams, origin);
   const redirectUri = url.searchParams.get("redirect_uri") ?? "";
-  const helpers = providers.helpers(origin);
   try {
-    const authRequest = await parseAnySpelling(url, redirectUri, (spelled) =>
-      helpers.parseAuthRequest(new Request(`${origin}/authorize?${spelled}`)),
-    );
-    // RFC 7636 §4.2: a S256 challenge is 43 base64url characters. Anything else could never be answered.
-    if (authRequest.codeChallenge !== undefined && !/^[\w-]{43}$/.test(authRequest.codeChallenge)) {
+    const { authRequest, configured } = await parseForClient(url, origin, options);
+    const complaint = judgeChallenge(authRequest, configured !== undefined);
+    if (complaint !== undefined) {
+      const { state } = authRequest;
       throw new AuthorizationError("invalid_request", {
-        description: "code_challenge must be the base64url SHA-256 of the verifier",
-        redirectUri,
-        state: authRequest.state,
-        issuer: origin,
+        description: complaint,
+        // Nothing goes to an address that nobody allowed, an error neither.
+        ...(configured === "new" ? {} : { redirectUri, state, issuer: origin }),
       });
     }
-    const client = await helpers.lookupClient(authRequest.clientId);
+    const client = await options.providers.helpers(origin).lookupClient(authRequest.clientId);
     const scope = authRequest.scope.slice(0, 20).map((value) => value.slice(0, 100));
-    return ok({ authRequest: { ...authRequest, scope }, redirectUri, clientName: displayName(client?.clientName ?? "") });
+    return ok({ authRequest: { ...authRequest, scope }, redirectUri, clientName: displayName(client?.clientName ?? ""), configured });
   } catch (error) {
     return err(answerError(error, redirectUri));
   }
+}
+
+/**
+ * The provider's reading of the request. The client that was configured by hand, and no other, may come with an address that nobody
+ * knows yet: the person decides about that too, unless the addresses were named in advance.
+ */
+async function parseForClient(
+  url: URL,
+  origin: string,
+  { providers, configured }: ParseOptions,
+): Promise<{ readonly authRequest: AuthRequest; readonly configured: PendingAuthorization["configured"] }> {
+  const redirectUri = url.searchParams.get("redirect_uri") ?? "";
+  const parseWith = (candidate?: string) =>
+    parseAnySpelling(url, redirectUri, (spelled) =>
+      providers.helpers(origin, candidate).parseAuthRequest(new Request(`${origin}/authorize?${spelled}`)),
+    );
+  if (!configured.is(url.searchParams.get("client_id") ?? "")) return { authRequest: await parseWith(), configured: undefined };
+  try {
+    return { authRequest: await parseWith(), configured: configured.isStrict() ? "named" : "approved" };
+  } catch (error) {
+    if (!isUnknownAddress(error)) throw error;
+    if (configured.isStrict() || !/^https?:/i.test(redirectUri)) {
+      throw new AuthorizationError("invalid_request", { description: `it may not return to ${redirectUri.slice(0, 300)}` });
+    }
+    try {
+      return { authRequest: await parseWith(redirectUri), configured: "new" };
+    } catch (inner) {
+      throw inner instanceof AuthorizationError ? new AuthorizationError(inner.code, { description: inner.description }) : inner;
+    }
+  }
+}
+
+/** With a redirect the address was accepted and something else is wrong. */
+function isUnknownAddress(error: unknown): boolean {
+  return error instanceof AuthorizationError && error.redirectTo === undefined;
+}
+
+/** RFC 7636 §4.2: a S256 challenge is 43 base64url characters; anything else could never be answered. A secret may stand for it only where a person put both in place. */
+function judgeChallenge({ codeChallenge }: AuthRequest, mayLeaveOut: boolean): string | undefined {
+  if (codeChallenge === undefined) return mayLeaveOut ? undefined : "code_challenge is required";
+  return /^[\w-]{43}$/.test(codeChallenge) ? undefined : "code_challenge must be the base64url SHA-256 of the verifier";
 }
 
 /** Checks that need no client, so that nothing is fetched or looked up for them. */
@@ -169,8 +215,7 @@ async function parseAnySpelling(url: URL, redirectUri: string, parseOne: (query:
     try {
       return await parseOne(query.toString());
     } catch (error) {
-      // With a redirect the address was accepted and something else is wrong.
-      if (!(error instanceof AuthorizationError) || error.redirectTo !== undefined) throw error;
+      if (!isUnknownAddress(error)) throw error;
       first ??= error;
     }
   }

@@ -1,6 +1,6 @@
 /** What the person granted and may take back: the provider's records as a list, when each was last used, and their end. */
 import type { Grant } from "../../shared/authorization.ts";
-import { OWNER, type Providers } from "./provider.ts";
+import { OWNER, readGrant, type Providers } from "./provider.ts";
 import type { RefreshMemory } from "./refresh-memory.ts";
 
 /** The platform bills rows written, and a person reads hours and days. */
@@ -26,6 +26,8 @@ export interface GrantsOptions {
   readonly now: () => number;
   /** Any issuer will do: they share one store. */
   readonly origin: () => string;
+  /** Called once for each grant that is ended. */
+  readonly onRevoked: (grant: { readonly clientId: string; readonly redirectUri: string }) => void;
   /**
    * Ids that may never be written again. A refresh or an exchange that read the grant before it was ended would otherwise bring it back
    * when it goes on. In memory: what is under way does not outlive it either.
@@ -33,7 +35,7 @@ export interface GrantsOptions {
   readonly ended: Set<string>;
 }
 
-export function createGrants({ providers, memory, sql, now, origin, ended }: GrantsOptions): Grants {
+export function createGrants({ providers, memory, sql, now, origin, onRevoked, ended }: GrantsOptions): Grants {
   const written = new Map<string, number>();
   const list = (): readonly Grant[] =>
     sql
@@ -55,7 +57,9 @@ export function createGrants({ providers, memory, sql, now, origin, ended }: Gra
       const ending = ids === "all" ? known : known.filter((id) => ids.includes(id));
       for (const id of ending) ended.add(id);
       for (const id of ending) {
+        const grant = await readGrant(providers.kv, id);
         await providers.helpers(origin()).revokeGrant(id, OWNER);
+        if (grant !== undefined) onRevoked(grant);
         memory.forget(id);
         sql.exec("DELETE FROM grant_uses WHERE grant_id = ?", id);
       }

@@ -12,6 +12,7 @@ import { hasTables, openTables } from "../workspace/tables.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
 import { createStrangersBodies } from "./body.ts";
+import { createConfiguredClient } from "./configured-client.ts";
 import { createCounters } from "./counters.ts";
 import { preflight, RESOURCE_METADATA_PATHS, resourceMetadata, SERVER_METADATA_PATHS, serveDocument, serverMetadata, withCors } from "./metadata.ts";
 import { createGrants } from "./grants.ts";
@@ -98,9 +99,12 @@ function isLocal(options: IssuerOptions): boolean {
   return isLocalIssuer(options.deposits()?.origins ?? []);
 }
 
-/** With all that was granted goes what was allowed and not collected yet: it would be a grant a moment later. */
-function revoke({ grants, pending }: Parts, ids: readonly string[] | "all"): Promise<number> {
-  if (ids === "all") pending.withdrawAllowed();
+/** With all that was granted goes what was allowed and not collected yet, which would be a grant a moment later, and every address. */
+function revoke({ grants, pending, configured }: Parts, ids: readonly string[] | "all"): Promise<number> {
+  if (ids === "all") {
+    pending.withdrawAllowed();
+    configured.forgetAll();
+  }
   return grants.revoke(ids);
 }
 
@@ -111,26 +115,42 @@ function assemble(options: IssuerOptions) {
   guardOutgoingFetch(now);
   const { sql } = openTables(options.storage);
   const ended = new Set<string>();
-  const providers = createProviders(
-    createSqlKv(sql, options.clock, (key) => !ended.has(key.split(":")[2] ?? "")),
-    options.env,
-    options.waitUntil,
-  );
+  const configured = createConfiguredClient(sql, options.deposits);
+  const kv = createSqlKv(sql, options.clock, (key) => !ended.has(key.split(":")[2] ?? ""));
+  const providers = createProviders({ kv, configured, env: options.env, waitUntil: options.waitUntil });
   const counters = createCounters(sql, now);
   const pending = createPendingStore(sql);
   const bodies = createStrangersBodies();
   const memory = createRefreshMemory(sql, now);
   const registration = createRegistration({ providers, sql, counters, bodies, now });
   const { isAgentConnected, workstationAddress } = options;
-  const grants = createGrants({ providers, memory, sql, now, origin: () => options.deposits()?.origins[0] ?? "https://localhost", ended });
+  const grants = createGrants({
+    providers,
+    memory,
+    sql,
+    now,
+    origin: () => options.deposits()?.origins[0] ?? "https://localhost",
+    onRevoked: ({ clientId, redirectUri }) => configured.forget(clientId, redirectUri),
+    ended,
+  });
   const onUsed = (clientId: string) => {
     registration.markUsed(clientId);
     options.grantsChanged();
   };
-  const room = createWaitingRoom({ providers, pending, now, isAgentConnected, onUsed, onChanged: options.pendingChanged });
+  const room = createWaitingRoom({ providers, configured, pending, now, isAgentConnected, onUsed, onChanged: options.pendingChanged });
   const onDisplaced = (ids: readonly string[]) => room.displace(ids);
-  const opening = { providers, pending, counters, now, workstationAddress, isLocal: () => isLocal(options), isAgentConnected, onDisplaced };
-  return { sql, providers, pending, memory, registration, grants, room, opening, tokens: createTokenEndpoint(providers, memory, bodies) };
+  const opening = {
+    providers,
+    configured,
+    pending,
+    counters,
+    now,
+    workstationAddress,
+    isLocal: () => isLocal(options),
+    isAgentConnected,
+    onDisplaced,
+  };
+  return { sql, providers, configured, pending, memory, registration, grants, room, opening, tokens: createTokenEndpoint(providers, memory, bodies) };
 }
 
 interface Route {

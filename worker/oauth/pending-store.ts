@@ -1,5 +1,6 @@
 /** Authorizations in progress, in SQLite: a decision outlives the object's sleep and a redeploy. */
 import type { AuthRequest } from "@cloudflare/workers-oauth-provider";
+import type { PendingAuthorization } from "../../shared/authorization.ts";
 import { placesToFree } from "./fair-places.ts";
 
 /** `waiting` → `allowed` | `denied` | `displaced`. A row goes when its browser collects the outcome, or when it expires. */
@@ -12,6 +13,8 @@ interface PendingFacts {
   /** As the client wrote it; `request.redirectUri` may name the same loopback address by another name. */
   readonly redirectUri: string;
   readonly clientName: string;
+  /** How the client that was configured by hand knows this address; absent for every other client. */
+  readonly configured?: PendingAuthorization["configured"];
   readonly allowedBefore: boolean;
   /** What the waiting page shows and the person types; `null` for a loopback issuer. */
   readonly code: string | null;

@@ -1,6 +1,7 @@
 /** The OAuth provider as this issuer runs it: one per canonical origin, all over one store. Pinned, so its record format may be relied on. */
 import { OAuthAuthorizationServer, type OAuthHelpers } from "@cloudflare/workers-oauth-provider";
 import { isJsonObject, parseJson, type JsonObject } from "../../shared/json.ts";
+import type { ConfiguredClient } from "./configured-client.ts";
 import type { SqlKv } from "./sql-kv.ts";
 
 /** The one scope. Everything a client asks for is narrowed to it. */
@@ -23,16 +24,28 @@ interface ProviderEnv {
 
 export interface Providers {
   readonly kv: SqlKv;
-  /** Built on first use and kept: the provider fixes issuer and resource at construction. */
-  helpers(origin: string): OAuthHelpers;
+  /**
+   * Built on first use and kept: the provider fixes issuer and resource at construction. `candidate`: an address the client that was
+   * configured by hand may return to beside those it is known to.
+   */
+  helpers(origin: string, candidate?: string): OAuthHelpers;
   fetch(request: Request, origin: string): Promise<Response>;
   /** Scope, properties and client of a live access token for this origin's `/mcp`; `null` for anything else. */
   validate(token: string, origin: string): Promise<{ readonly scope: readonly string[]; readonly props: TokenProps } | null>;
 }
 
-export function createProviders(kv: SqlKv, env: unknown, waitUntil: (promise: Promise<unknown>) => void): Providers {
+export interface ProvidersOptions {
+  readonly kv: SqlKv;
+  readonly configured: Pick<ConfiguredClient, "over">;
+  /** Passed to the provider. */
+  readonly env: unknown;
+  readonly waitUntil: (promise: Promise<unknown>) => void;
+}
+
+export function createProviders({ kv, configured, env, waitUntil }: ProvidersOptions): Providers {
   const servers = new Map<string, OAuthAuthorizationServer<ProviderEnv>>();
-  const providerEnv: ProviderEnv = { ...(typeof env === "object" ? env : {}), OAUTH_KV: kv };
+  const envWith = (candidate?: string): ProviderEnv => ({ ...(typeof env === "object" ? env : {}), OAUTH_KV: configured.over(kv, candidate) });
+  const providerEnv = envWith();
   // The provider uses nothing else of an execution context.
   const context = { waitUntil, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
   const server = (origin: string): OAuthAuthorizationServer<ProviderEnv> => {
@@ -44,7 +57,7 @@ export function createProviders(kv: SqlKv, env: unknown, waitUntil: (promise: Pr
   };
   return {
     kv,
-    helpers: (origin) => server(origin).getOAuthApi(providerEnv),
+    helpers: (origin, candidate) => server(origin).getOAuthApi(candidate === undefined ? providerEnv : envWith(candidate)),
     fetch: (request, origin) => server(origin).fetch(request, providerEnv, context),
     validate: async (token, origin) => server(origin).validateToken(resourceOf(origin), token, providerEnv),
   };

@@ -8,6 +8,7 @@ import { jsonAnswer } from "../respond.ts";
 import { redirectTo, renderWaiting, respelled } from "./authorize.ts";
 import { sameSecret, sha256Hex } from "./digest.ts";
 import { methodNotAllowed } from "./metadata.ts";
+import type { ConfiguredClient } from "./configured-client.ts";
 import type { Pending, PendingStore } from "./pending-store.ts";
 import { OWNER, SCOPE, type Providers, type TokenProps } from "./provider.ts";
 import { redirectHostOf } from "./redirects.ts";
@@ -21,6 +22,7 @@ const MAX_POLLS = 4;
 
 export interface WaitingRoomOptions {
   readonly providers: Providers;
+  readonly configured: ConfiguredClient;
   readonly pending: PendingStore;
   readonly now: () => number;
   readonly isAgentConnected: () => boolean;
@@ -70,6 +72,7 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
         settle(found, "denied"); // One try: a second one would be a guess.
         return { outcome: "wrong_code" };
       }
+      if (found.facts.configured === "new") options.configured.approve(request.redirectUri, options.now());
       pending.rememberAllowed(request.clientId, redirectHostOf(redirectUri), options.now());
       settle(found, "allowed");
       return { outcome: "allowed" };
@@ -90,6 +93,7 @@ export function cardOf({ id, expiresAt, createdAt, facts }: Pending): PendingAut
     clientName: facts.clientName,
     scopeAsked: facts.request.scope,
     scopeGranted: [SCOPE],
+    ...(facts.configured === undefined ? {} : { configured: facts.configured }),
     allowedBefore: facts.allowedBefore,
     opened: { address: facts.address, country: facts.country, browser: facts.browser, at: createdAt, sameAddress: facts.sameAddress },
     codeRequired: facts.code !== null,
@@ -110,22 +114,34 @@ async function answer(found: Pending | undefined, asPage: boolean, options: Wait
   }
   // Removed before anything is awaited: of two questions at once only one collects.
   options.pending.remove(found.id);
-  const location = respelled(await outcomeOf(found, options), found.facts.redirectUri);
-  const response = asPage ? redirectTo(location) : jsonAnswer(200, { redirect: location });
+  const response = sendOn(await outcomeOf(found, options), found.facts.redirectUri, asPage);
   response.headers.append("set-cookie", setWaitingCookie(found.facts.cookieName, "", 0));
   return response;
 }
 
-/** Where the browser goes: to the client with a code, or with an error and our `iss` (RFC 9207). */
-async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions): Promise<string> {
-  const failed = (code: AuthorizationErrorCode, description: string) => authorizationErrorRedirect(facts.request, code, description);
+/** What the page says last, and where the browser goes then: nowhere, if nobody allowed the address. */
+interface Outcome {
+  readonly message: string;
+  readonly location?: string;
+}
+
+function sendOn({ message, location }: Outcome, redirectUri: string, asPage: boolean): Response {
+  if (location === undefined) return ended(asPage, 403, message);
+  const redirect = respelled(location, redirectUri);
+  return asPage ? redirectTo(redirect) : jsonAnswer(200, { redirect, message });
+}
+
+/** With a code, or with an error and our `iss` (RFC 9207). */
+async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions): Promise<Outcome> {
+  const failed = (code: AuthorizationErrorCode, message: string): Outcome =>
+    facts.configured === "new" && state !== "allowed" ? { message } : { message, location: authorizationErrorRedirect(facts.request, code, message) };
   switch (state) {
     case "denied":
-      return failed("access_denied", "The person at the workstation did not allow it");
+      return failed("access_denied", "The person at the workstation did not allow it.");
     case "displaced":
-      return failed("temporarily_unavailable", "Too many sign-ins were started at once; start again");
+      return failed("temporarily_unavailable", "Too many sign-ins were started at once, and this one gave way. Start again in the app.");
     case "waiting":
-      return failed("access_denied", "Nobody answered in time; start again");
+      return failed("access_denied", "Nobody answered within 10 minutes. Start again in the app.");
     case "allowed": {
       const props: TokenProps = { clientName: facts.clientName };
       try {
@@ -138,10 +154,10 @@ async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions)
           revokeExistingGrants: false, // The default would log out the same client's other devices.
         });
         options.onUsed(facts.request.clientId);
-        return done.redirectTo;
+        return { message: "Allowed. You can close this page if nothing else happens.", location: done.redirectTo };
       } catch {
         // The client was deleted, or its document changed or vanished, since the page was opened.
-        return failed("server_error", "The client could not be looked up again; start again");
+        return failed("server_error", "The app could not be looked up again. Start again in the app.");
       }
     }
   }

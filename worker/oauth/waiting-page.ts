@@ -6,7 +6,8 @@
 export interface WaitingView {
   readonly id: string;
   readonly clientName: string;
-  readonly redirectHost: string;
+  /** Host, or the whole address where nobody knows it yet. */
+  readonly redirect: string;
   readonly scopeAsked: readonly string[];
   readonly scopeGranted: readonly string[];
   readonly code: string | null;
@@ -26,7 +27,7 @@ export function waitingPage(view: WaitingView, everySeconds: number): Response {
   return page(200, "Waiting for your approval", {
     head: `<noscript><meta http-equiv="refresh" content="${everySeconds};url=${escape(link)}"></noscript>`,
     body: `<p>An app that calls itself <b>${escape(view.clientName)}</b> wants to use the tools of your workstation: to read and change files there and to run commands, as far as its owner offers them.</p>
-<dl><dt>Access would go to</dt><dd><b>${escape(view.redirectHost)}</b></dd>${scopeRows(view)}</dl>
+<dl><dt>Access would go to</dt><dd><b>${escape(view.redirect)}</b></dd>${scopeRows(view)}</dl>
 ${code}<p><b>Approve or deny on your workstation's own page.</b> To open it, run <code>pimcp open</code> there (in a checkout: <code>npm start -- open</code>). This page only waits.</p>
 <p id="away" class="away"${view.away ? "" : " hidden"}>${escape(AWAY)}</p>
 <p id="state" role="status">Waiting, <span id="left">${escape(timeLeft(view.secondsLeft))}</span> left.</p>
@@ -105,6 +106,5 @@ const SCRIPT = `(async()=>{const m=document.getElementById("main"),s=document.ge
 const end=performance.now()+m.dataset.left*1e3,t=setInterval(()=>{const n=Math.max(0,Math.round((end-performance.now())/1e3));l.textContent=n>90?Math.ceil(n/60)+" min":n+" s"},1e3);
 const stop=x=>{clearInterval(t);s.textContent=x;a.hidden=true;const c=document.getElementById("code");if(c)c.hidden=true};
 for(let fails=0;;){try{const r=await fetch("/authorize/wait?id="+encodeURIComponent(m.dataset.id),{cache:"no-store"}),j=await r.json();fails=0;
-if(j.redirect){stop("Done. You can close this page if nothing else happens.");location.replace(j.redirect);return}
-if(j.message){stop(j.message);return}a.hidden=!j.away}catch{if(++fails>30){stop("The relay cannot be reached. Start again in the app.");return}}
+if(j.message)stop(j.message);if(j.redirect)location.replace(j.redirect);if(j.message)return;a.hidden=!j.away}catch{if(++fails>30){stop("The relay cannot be reached. Start again in the app.");return}}
 await new Promise(f=>setTimeout(f,fails?2e3:200))}})()`;

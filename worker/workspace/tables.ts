@@ -20,6 +20,8 @@ const MIGRATIONS: readonly string[] = [
      hash TEXT PRIMARY KEY, grant_id TEXT NOT NULL, successor TEXT NOT NULL, retired_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE TABLE counters(key TEXT PRIMARY KEY, count INTEGER NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;`,
   "CREATE TABLE grant_uses(grant_id TEXT PRIMARY KEY, used_at INTEGER NOT NULL) WITHOUT ROWID;",
+  `CREATE TABLE approved_redirects(
+     client_id TEXT NOT NULL, redirect_uri TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(client_id, redirect_uri)) WITHOUT ROWID;`,
 ];
 
 export interface Tables {
