@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { launchChromium } from "../support/chromium.ts";
 import { mappedFetch } from "../support/mapped-fetch.ts";
 import { OAuthClient } from "../support/oauth-client.ts";
-import { commandLine, freePort, newHome, startPimcp, type Pimcp } from "../support/pimcp.ts";
+import { freePort } from "../support/free-port.ts";
+import { commandLine, newHome, startPimcp, type Pimcp } from "../support/pimcp.ts";
 import { certificateFile, startRelayApart, type RelayApart } from "../support/relay-apart.ts";
 import { waitUntil } from "../support/wait-until.ts";
 

@@ -1,17 +1,20 @@
 /**
- * The official conformance suite, directly and through the relay: `node test/conformance/run.ts [--only=direct|relayed]`.
- * Fails on a failure that baseline.yml does not expect, on an expectation that no longer holds, and on any check that
+ * The official conformance suite: servers directly and through the relay, and the relay's issuer:
+ * `node test/conformance/run.ts [--only=direct|relayed|issuer]`. Fails on a failure that baseline.yml does not expect, on an expectation that no longer holds, and on any check that
  * passes directly and not through the relay. Results stay in test/.out/conformance.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { CLIENTS, startIssuer, type ClientName } from "./authorization.ts";
 import { startBearerShim } from "./bearer-shim.ts";
 import { REVISIONS, runSuite, type Revision, type SuiteResult } from "./suite.ts";
 import { startDirect, startRelayed, SUBJECTS, type StartTarget, type Subject } from "./targets.ts";
 import { judge, lostThroughRelay, type ExpectedFailures } from "./verdict.ts";
 
-type Baseline = Readonly<Record<Subject, Readonly<Record<Revision, readonly ExpectedFailures[]>>>>;
+type Baseline = Readonly<Record<Subject, Readonly<Record<Revision, readonly ExpectedFailures[]>>>> & {
+  readonly issuer: Readonly<Partial<Record<ClientName, readonly ExpectedFailures[]>>>;
+};
 
 const OUT = join(import.meta.dirname, "../.out/conformance");
 const WAYS = { direct: startDirect, relayed: startRelayed } as const satisfies Record<string, StartTarget>;
@@ -28,12 +31,14 @@ const fail = (sentence: string): void => {
   console.log(`  failed: ${sentence}`);
 };
 
-if (ways.length === 0) fail(`--only takes direct or relayed, not ${only}`);
+const isIssuerRun = only === undefined || only === "issuer";
+if (ways.length === 0 && !isIssuerRun) fail(`--only takes direct, relayed or issuer, not ${only}`);
 for (const subject of Object.keys(SUBJECTS) as Subject[]) {
   const results = new Map<string, SuiteResult>();
   for (const way of ways) await runAgainst(subject, way, results);
   if (ways.length > 1) compare(subject, results);
 }
+if (isIssuerRun) await runIssuer();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
@@ -53,6 +58,17 @@ async function runAgainst(subject: Subject, way: Way, results: Map<string, Suite
     }
   } catch (error) {
     fail(`${subject}, ${way}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function runIssuer(): Promise<void> {
+  try {
+    await using issuer = await startIssuer();
+    for (const client of Object.keys(CLIENTS) as ClientName[]) {
+      report(`issuer, ${client}`, await issuer.run(client, join(OUT, `issuer-${client}`)), baseline.issuer[client] ?? []);
+    }
+  } catch (error) {
+    fail(`issuer: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -21,34 +21,57 @@ const ENTRY = join(TEST, "node_modules/@modelcontextprotocol/conformance/dist/in
 const DEADLINE_MS = 180_000;
 
 /** @throws with what the suite printed last if it found nothing to run or did not end in time */
-export async function runSuite(url: string, revision: Revision, outDir: string): Promise<SuiteResult> {
+export function runSuite(url: string, revision: Revision, outDir: string): Promise<SuiteResult> {
+  return runScenarios(["server", "--url", url, "--requirements", revision], { outDir, prefix: "server" });
+}
+
+export interface ScenarioRun {
+  readonly outDir: string;
+  /** What the suite's folders begin with. */
+  readonly prefix: string;
+  /** Each time something was printed: all of it so far. For a suite that asks for something to be done. */
+  readonly onPrinted?: (printed: string) => void;
+  /** Ends the suite; what it was aborted with is thrown. */
+  readonly signal?: AbortSignal;
+}
+
+/** @throws as `runSuite` */
+export async function runScenarios(args: readonly string[], { outDir, prefix, ...watched }: ScenarioRun): Promise<SuiteResult> {
   if (!existsSync(ENTRY)) throw new Error("the conformance suite is not installed: run `npm ci --prefix test`");
   await rm(outDir, { recursive: true, force: true });
   await mkdir(outDir, { recursive: true });
-  const printed = await run(["server", "--url", url, "--requirements", revision, "-o", outDir]);
+  const printed = await run([...args, "-o", outDir], watched);
   await writeFile(join(outDir, "printed.log"), printed);
-  const result = await readResults(outDir);
+  const result = await readResults(outDir, prefix);
   if (result.size === 0) throw new Error(`the conformance suite ran nothing:\n${printed.slice(-2000)}`);
   return result;
 }
 
-function run(args: readonly string[]): Promise<string> {
+function run(args: readonly string[], { onPrinted, signal }: Pick<ScenarioRun, "onPrinted" | "signal">): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ["ignore", "pipe", "pipe"], timeout: DEADLINE_MS, killSignal: "SIGKILL" });
     let printed = "";
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (printed += text));
+    const read = (text: string): void => {
+      printed += text;
+      onPrinted?.(printed);
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", read);
     child.once("error", reject);
+    signal?.addEventListener("abort", () => {
+      reject(signal.reason as Error);
+      child.kill("SIGKILL");
+    });
     // The exit code says whether the required set passed; what is expected of us stands in the baseline instead.
-    child.once("close", (_, signal) =>
-      signal === null ? resolve(printed) : reject(new Error(`the conformance suite did not end within ${DEADLINE_MS} ms`)),
+    child.once("close", (_, killed) =>
+      killed === null ? resolve(printed) : reject(new Error(`the conformance suite did not end within ${DEADLINE_MS} ms`)),
     );
   });
 }
 
-async function readResults(outDir: string): Promise<SuiteResult> {
+async function readResults(outDir: string, prefix: string): Promise<SuiteResult> {
   const results = new Map<string, Check[]>();
   for (const folder of await readdir(outDir)) {
-    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\w-]+$/.exec(folder)?.[1];
+    const scenario = folder.startsWith(`${prefix}-`) ? /^(.+)-\d{4}-\d\d-\d\dT[\w-]+$/.exec(folder.slice(prefix.length + 1))?.[1] : undefined;
     if (scenario === undefined) continue;
     const checks = JSON.parse(await readFile(join(outDir, folder, "checks.json"), "utf8")) as { id: string; status: string; errorMessage?: string }[];
     results.set(

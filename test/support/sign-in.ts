@@ -1,6 +1,7 @@
 /** A client that registers itself and signs in, with the person's click, by plain HTTP: for tests that need a grant and no browser. */
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AuthorizationDecision } from "../../shared/authorization.ts";
 
 export interface SignedIn {
   readonly clientId: string;
@@ -51,29 +52,43 @@ async function authorize(origin: string, pageUrl: string, clientId: string, veri
     code_challenge_method: "S256",
     state: "s",
   });
-  const waiting = await fetch(`${origin}/authorize?${query}`);
+  const redirect = await openAndAllow(`${origin}/authorize?${query}`, decideOnPage(pageUrl));
+  return redirect.searchParams.get("code") ?? "";
+}
+
+/** The person's answer to the card of this id; resolves with what became of it. */
+export type Decide = (decision: AuthorizationDecision) => Promise<string | undefined>;
+
+/** A browser without scripts or window: opens the address, waits with the page's cookie and gives the address it is then sent to. */
+export async function openAndAllow(authorizeUrl: string, decide: Decide): Promise<URL> {
+  const waiting = await fetch(authorizeUrl);
   const html = await waiting.text();
   const id = /data-id="([^"]+)"/.exec(html)?.[1] ?? "";
-  const matchCode = /id="code">([^<]+)</.exec(html)?.[1];
+  const code = /id="code">([^<]+)</.exec(html)?.[1];
   const cookie = waiting.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const outcome = fetch(`${origin}/authorize/wait?id=${id}`, { headers: { cookie } });
-  await allow(pageUrl, id, matchCode);
+  const outcome = fetch(new URL(`/authorize/wait?id=${id}`, authorizeUrl), { headers: { cookie } });
+  await allow({ id, allow: true, ...(code !== undefined && { code }) }, decide);
   const { redirect } = (await (await outcome).json()) as { redirect: string };
-  return new URL(redirect).searchParams.get("code") ?? "";
+  return new URL(redirect);
 }
 
 /** Until the card has risen there is nothing to decide, which the answer says. */
-async function allow(pageUrl: string, id: string, code: string | undefined): Promise<void> {
-  const { origin, hash } = new URL(pageUrl);
+async function allow(decision: AuthorizationDecision, decide: Decide): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
-    const answer = await fetch(`${origin}/api/decide`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${hash.slice(1)}` },
-      body: JSON.stringify({ id, allow: true, ...(code !== undefined && { code }) }),
-    });
-    const { outcome } = (await answer.json()) as { outcome?: string };
-    if (outcome === "allowed") return;
+    if ((await decide(decision)) === "allowed") return;
     await sleep(50);
   }
   throw new Error("the card did not rise");
+}
+
+function decideOnPage(pageUrl: string): Decide {
+  const { origin, hash } = new URL(pageUrl);
+  return async (decision) => {
+    const answer = await fetch(`${origin}/api/decide`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${hash.slice(1)}` },
+      body: JSON.stringify(decision),
+    });
+    return ((await answer.json()) as { outcome?: string }).outcome;
+  };
 }
