@@ -150,7 +150,18 @@ function assemble(options: IssuerOptions) {
     isAgentConnected,
     onDisplaced,
   };
-  return { sql, providers, configured, pending, memory, registration, grants, room, opening, tokens: createTokenEndpoint(providers, memory, bodies) };
+  return {
+    sql,
+    providers,
+    configured,
+    pending,
+    memory,
+    registration,
+    grants,
+    room,
+    opening,
+    tokens: createTokenEndpoint({ providers, memory, bodies, counters }),
+  };
 }
 
 interface Route {

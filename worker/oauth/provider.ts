@@ -30,6 +30,8 @@ export interface Providers {
    */
   helpers(origin: string, candidate?: string): OAuthHelpers;
   fetch(request: Request, origin: string): Promise<Response>;
+  /** Whether this is a client of ours: registered, or configured by hand; not one that is named by a document. */
+  isStored(clientId: string): Promise<boolean>;
   /** Scope, properties and client of a live access token for this origin's `/mcp`; `null` for anything else. */
   validate(token: string, origin: string): Promise<{ readonly scope: readonly string[]; readonly props: TokenProps } | null>;
 }
@@ -59,6 +61,7 @@ export function createProviders({ kv, configured, env, waitUntil }: ProvidersOpt
     kv,
     helpers: (origin, candidate) => server(origin).getOAuthApi(candidate === undefined ? providerEnv : envWith(candidate)),
     fetch: (request, origin) => server(origin).fetch(request, providerEnv, context),
+    isStored: async (clientId) => (await providerEnv.OAUTH_KV.get(`client:${clientId}`)) !== null,
     validate: async (token, origin) => server(origin).validateToken(resourceOf(origin), token, providerEnv),
   };
 }

@@ -6,20 +6,32 @@ import { isJsonObject, parseJson } from "../../shared/json.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { BodyReader } from "../workspace/request-body.ts";
 import { readText } from "./body.ts";
+import type { Counters } from "./counters.ts";
 import { sha256Hex } from "./digest.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
 import { grantIdIn, isDocumentClient, normalizeResource, OWNER, readGrant, type Providers } from "./provider.ts";
 import { respell } from "./redirects.ts";
 import type { RefreshMemory } from "./refresh-memory.ts";
+import { visitorOf } from "./visitor.ts";
 
 const MAX_BYTES = 16 * 1024;
+const HOUR_MS = 60 * 60_000;
+/** Of one client from one address. A client refreshes twice a day, and some of them several times at once. */
+const PER_HOUR = 600;
 
 export interface TokenEndpoint {
   token(request: Request, origin: string): Promise<Response>;
   revoke(request: Request, origin: string): Promise<Response>;
 }
 
-export function createTokenEndpoint(providers: Providers, memory: RefreshMemory, bodies: BodyReader): TokenEndpoint {
+export interface TokenEndpointOptions {
+  readonly providers: Providers;
+  readonly memory: RefreshMemory;
+  readonly bodies: BodyReader;
+  readonly counters: Counters;
+}
+
+export function createTokenEndpoint({ providers, memory, bodies, counters }: TokenEndpointOptions): TokenEndpoint {
   const inTurn = createTurns();
   const pass = (form: URLSearchParams, request: Request, origin: string) => providers.fetch(formRequest(`${origin}/token`, form, request), origin);
 
@@ -51,11 +63,26 @@ export function createTokenEndpoint(providers: Providers, memory: RefreshMemory,
     return new Response(text, { status: response.status, headers: response.headers });
   }
 
+  /**
+   * Counted for known clients only, each for itself: a secret that a person chose could be guessed, and a client that asks without end must
+   * not keep the others from their tokens.
+   */
+  async function isWithinLimit(form: URLSearchParams, request: Request): Promise<boolean> {
+    const clientId = form.get("client_id") ?? basicClient(request);
+    if (!(await providers.isStored(clientId))) return true;
+    return counters.take([[`token:${visitorOf(request).source} ${clientId}`, PER_HOUR]], HOUR_MS);
+  }
+
   return {
     async token(request, origin) {
       const read = await readForm(request, bodies);
       if (!read.ok) return read.error;
       const form = read.value;
+      if (!(await isWithinLimit(form, request))) {
+        return oauthError(429, "temporarily_unavailable", `At most ${PER_HOUR} requests an hour of one client from one address.`, {
+          "retry-after": "3600",
+        });
+      }
       if (!form.has("grant_type")) return oauthError(400, "invalid_request", "grant_type is required.");
       form.delete("scope"); // There is one scope and every grant has exactly it: nothing to widen, nothing to refuse.
       const isOurResource = normalizeResource(form, origin);
