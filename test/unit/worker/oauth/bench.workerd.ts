@@ -34,7 +34,7 @@ export interface Opened {
 }
 
 export class Bench {
-  readonly issuer: Issuer;
+  issuer: Issuer;
   readonly storage: DurableObjectStorage;
   deposits: Deposits | undefined;
   home: string | undefined = HOME;
@@ -46,8 +46,17 @@ export class Bench {
   constructor(storage: DurableObjectStorage, deposits: Deposits) {
     this.storage = storage;
     this.deposits = deposits;
-    this.issuer = createIssuer({
-      storage,
+    this.issuer = this.#open();
+  }
+
+  /** What a redeploy or a long sleep does to the object: its memory is gone, its storage is there. */
+  restart(): void {
+    this.issuer = this.#open();
+  }
+
+  #open(): Issuer {
+    return createIssuer({
+      storage: this.storage,
       deposits: () => this.deposits,
       workstationAddress: () => this.home,
       isAgentConnected: () => this.connected,
