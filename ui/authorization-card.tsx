@@ -2,25 +2,27 @@
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Fragment, type JSX } from "preact";
 import type { PendingAuthorization } from "../shared/authorization.ts";
+import {
+  addressNote,
+  destinationNote,
+  handedOver,
+  isOpenedHere,
+  openedIn,
+  sameAddressAnswer,
+  scopeList,
+  scopeNote,
+  separator,
+  standing,
+  titleAround,
+} from "../shared/authorization-wording.ts";
 import type { DeskInfo } from "../shared/desk.ts";
+import { age, countdown } from "../shared/elapsed.ts";
 import { Fact } from "./fact.tsx";
 import { Decision } from "./authorization-decision.tsx";
 import type { Card, CardState } from "./page-state.ts";
 import { StrangerText } from "./stranger-text.tsx";
 import { useNow } from "./use-now.ts";
-import {
-  age,
-  countdown,
-  destinationNote,
-  handedOver,
-  isOpenedHere,
-  outcomeSentence,
-  sameAddressAnswer,
-  scopeList,
-  scopeNote,
-  separator,
-  titleAround,
-} from "./wording.ts";
+import { outcomeSentence } from "./wording.ts";
 
 export interface AuthorizationCardProps {
   readonly card: Card;
@@ -36,7 +38,7 @@ export function AuthorizationCard({ card, info, canDecide, onDecide, onDismiss, 
   const { authorization, state } = card;
   const now = useNow(state.at === "over" ? null : 1_000);
   const titleId = useId();
-  const remaining = countdown(authorization, now);
+  const remaining = countdown(authorization.expiresAt, now);
   const title = titleAround(authorization);
   return (
     <article class={`card ${state.at}`} aria-labelledby={titleId}>
@@ -49,20 +51,15 @@ export function AuthorizationCard({ card, info, canDecide, onDecide, onDismiss, 
           {title.after}
         </h2>
         <p class="caller">
-          <span>
-            calls itself “<StrangerText text={authorization.clientName} maxChars={200} />”
-          </span>
-          {state.at === "over" ? null : (
-            <span class={authorization.allowedBefore ? "badge" : "badge first"}>
-              {authorization.allowedBefore ? "allowed before" : "first time: never allowed before"}
-            </span>
-          )}
+          <Caller authorization={authorization} />
+          {state.at === "over" ? null : <Standing authorization={authorization} />}
         </p>
       </header>
       {state.at === "over" ? (
         <Outcome state={state} onDismiss={onDismiss} />
       ) : (
         <>
+          {authorization.configured === "new" ? <NewAddress authorization={authorization} /> : null}
           <HandedOver authorization={authorization} info={info} />
           <Facts authorization={authorization} now={now} />
           <Decision authorization={authorization} state={state} canDecide={canDecide} hasExpired={remaining === undefined} onDecide={onDecide} />
@@ -73,9 +70,46 @@ export function AuthorizationCard({ card, info, canDecide, onDecide, onDismiss, 
   );
 }
 
+/** A name that a client chose is quoted; the client that was set up by hand is known by an id that was made here. */
+function Caller({ authorization }: { readonly authorization: PendingAuthorization }): JSX.Element {
+  if (authorization.configured === undefined) {
+    return (
+      <span>
+        calls itself “<StrangerText text={authorization.clientName} maxChars={200} />”
+      </span>
+    );
+  }
+  return (
+    <span>
+      the client you set up by hand,{" "}
+      <code>
+        <StrangerText text={authorization.clientId} maxChars={100} />
+      </code>
+    </span>
+  );
+}
+
+function Standing({ authorization }: { readonly authorization: PendingAuthorization }): JSX.Element {
+  const { isKnown, words } = standing(authorization);
+  return <span class={isKnown ? "badge" : "badge first"}>{words}</span>;
+}
+
+/** Nothing vouches for this address but the person who reads it: it stands there in full, before everything else. */
+function NewAddress({ authorization }: { readonly authorization: PendingAuthorization }): JSX.Element {
+  return (
+    <section class="new-address" aria-label="New address">
+      <code>
+        <StrangerText text={authorization.redirectUri} />
+      </code>
+      <p>{addressNote(authorization)}</p>
+    </section>
+  );
+}
+
 function HandedOver({ authorization, info }: { readonly authorization: PendingAuthorization; readonly info: DeskInfo }): JSX.Element {
   const abilities = handedOver(info.tools);
-  const note = destinationNote(authorization);
+  const about = authorization.configured === "new" ? undefined : addressNote(authorization);
+  const notes = [destinationNote(authorization), about].filter((note) => note !== undefined);
   return (
     <div class="handed-over">
       <p>
@@ -89,7 +123,7 @@ function HandedOver({ authorization, info }: { readonly authorization: PendingAu
         ))}
         . Access ends after 30 days without use, or when you remove it under Info.
       </p>
-      {note === undefined ? null : <p class="muted">{note}</p>}
+      {notes.length === 0 ? null : <p class="muted">{notes.join(" ")}</p>}
     </div>
   );
 }
@@ -114,7 +148,7 @@ function Facts({ authorization, now }: { readonly authorization: PendingAuthoriz
     <dl class="facts">
       <Fact name="Opened">
         {isHere ? "on this computer, " : ""}
-        <StrangerText text={[opened.browser, opened.country].filter((part) => part !== "").join(", ") || "unknown browser"} maxChars={300} />
+        <StrangerText text={openedIn(authorization)} maxChars={300} />
         {", "}
         {age(opened.at, now)}
       </Fact>

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { Grant, Revocation } from "../shared/authorization.ts";
 import type { DeskInfo, LinkState } from "../shared/desk.ts";
+import { age } from "../shared/elapsed.ts";
 import { Fact } from "./fact.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import type { PageLink } from "./desk-connection.ts";
@@ -8,7 +9,6 @@ import { GrantedApps } from "./granted-apps.tsx";
 import { pageLinkWords, relayLinkSentence } from "./link-wording.ts";
 import { StrangerText } from "./stranger-text.tsx";
 import { useNow } from "./use-now.ts";
-import { age } from "./wording.ts";
 
 export interface InfoPanelProps {
   readonly info: DeskInfo;

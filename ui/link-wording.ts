@@ -1,7 +1,7 @@
 /** The two connections behind the page, told apart: this page to the agent, and the agent to the relay. */
 import type { LinkState } from "../shared/desk.ts";
+import { elapsed } from "../shared/elapsed.ts";
 import type { PageLink } from "./desk-connection.ts";
-import { elapsed } from "./wording.ts";
 
 export interface LinkWords {
   readonly tone: "good" | "pending" | "bad";

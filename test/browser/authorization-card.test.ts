@@ -10,6 +10,7 @@ const withOne = ({ desk }: DeskUnderTest): void => desk.setAuthorizations([examp
 const withoutCode = ({ desk }: DeskUnderTest): void => desk.setAuthorizations([exampleAuthorization({ codeRequired: false })]);
 const card = (page: Page, name = "claude.ai"): Locator => page.getByRole("article", { name });
 const button = (page: Page, name: string): Locator => page.getByRole("button", { name, exact: true });
+const newAddress = (page: Page): Locator => page.getByRole("region", { name: "New address" }).locator("code");
 const code = (page: Page): Locator => page.getByLabel("The code its waiting page shows");
 
 test("[UI40][UI41][UI42] shows everything the person decides on", async () => {
@@ -76,6 +77,68 @@ test("[UI40][UI42] on loopback of another computer it is not called this one", a
   const text = await card(page, "A program where the waiting page is open (127.0.0.1:9999)").innerText();
   expect(text).not.toContain("on this computer");
   expect(text).toContain("127.0.0.1 · same public address as this workstation: yes");
+});
+
+const BY_HAND: Partial<PendingAuthorization> = {
+  redirectHost: "oauth-redirect.example.com",
+  redirectUri: "https://oauth-redirect.example.com/r/my-project-1234?from=dialog",
+  clientId: "pimcp-h05_kLnEyqe0",
+  clientName: "A name that means nothing",
+  scopeAsked: ["mcp"],
+};
+
+test.each(["dark", "light"] as const)(
+  "[UI74] a new address of the client set up by hand stands there in full, with what allowing means, %s",
+  async (scheme) => {
+    const { page, complaints } = await harness.open({
+      browser: { colorScheme: scheme },
+      prepare: ({ desk }) => desk.setAuthorizations([exampleAuthorization({ ...BY_HAND, configured: "new", allowedBefore: true })]),
+    });
+    const asked = card(page, "oauth-redirect.example.com");
+    const text = await asked.innerText();
+    for (const part of [
+      "the client you set up by hand, pimcp-h05_kLnEyqe0",
+      "new address: never allowed before",
+      "https://oauth-redirect.example.com/r/my-project-1234?from=dialog",
+      "the app sent it just now, and allowing is what allows it, from now on. If you did not just start this, deny.",
+      "Access ends after 30 days without use",
+      "203.0.113.9 · same public address as this workstation: yes",
+      "Did you start this just now, in that app?",
+    ]) {
+      expect(text).toContain(part);
+    }
+    expect(text).not.toMatch(/calls itself|means nothing/);
+    // Read before the buttons are reached.
+    const [address, buttons] = [newAddress(page), button(page, "Deny")];
+    expect((await address.boundingBox())?.y).toBeLessThan((await buttons.boundingBox())?.y ?? 0);
+    expect(complaints).toEqual([]);
+  },
+);
+
+test("[UI74] a known address of the client set up by hand is said to be one, and is one click away", async () => {
+  const { page } = await harness.open({
+    prepare: ({ desk }) =>
+      desk.setAuthorizations([
+        exampleAuthorization({ ...BY_HAND, id: "a", redirectHost: "one.example", configured: "approved" }),
+        exampleAuthorization({ ...BY_HAND, id: "b", redirectHost: "two.example", configured: "named" }),
+      ]),
+  });
+  const [approved, named] = [await card(page, "one.example").innerText(), await card(page, "two.example").innerText()];
+  expect(approved).toMatch(/set up by hand, pimcp-h05_kLnEyqe0[^]*allowed before[^]*You allowed this very address before\./);
+  expect(named).toMatch(/set up by hand, pimcp-h05_kLnEyqe0[^]*first time: never allowed before[^]*This address was named when pimcp was started\./);
+  for (const text of [approved, named]) expect(text).not.toMatch(/new address|just now, and allowing|\/r\/my-project/);
+});
+
+test("[UI74] [UI50] a new address of any length is shown whole, as text, without sideways scrolling", async () => {
+  const long = `https://a.example/<img/src=x>${"a".repeat(1_900)}END`;
+  const { page, complaints } = await harness.open({
+    browser: { viewport: { width: 375, height: 740 } },
+    prepare: ({ desk }) => desk.setAuthorizations([exampleAuthorization({ ...BY_HAND, redirectUri: long, configured: "new" })]),
+  });
+  expect(await newAddress(page).innerText()).toBe(long);
+  expect(await page.getByRole("article").locator("img").count()).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  expect(complaints).toEqual([]);
 });
 
 test("[UI44] what was true before the decision is not said any more", async () => {
