@@ -2,11 +2,12 @@
  * The front: finds the workspace's object and passes the request on. It reads no body and keeps nothing; what it adds
  * is what the object cannot say after its own death (WP15).
  */
+import { DEFAULT_WORKSPACE, WORKSPACE_RULE } from "../shared/workspace.ts";
 import { KEY_MISSING, hasAgentKey, type Env } from "./env.ts";
 import { landingPage } from "./landing-page.ts";
 import { guardAnswer, objectDied } from "./last-words.ts";
 import { refusal } from "./respond.ts";
-import { routeOf } from "./routes.ts";
+import { locate } from "./routes.ts";
 import { matchesSecret } from "./secret.ts";
 
 export { WorkspaceObject } from "./workspace/workspace-object.ts";
@@ -14,17 +15,20 @@ export { WorkspaceObject } from "./workspace/workspace-object.ts";
 export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
     const url = new URL(request.url);
-    switch (routeOf(url.pathname)) {
+    const { workspace, route } = locate(url.pathname);
+    switch (route) {
       case "health":
         return Response.json({ ok: true }, { headers: { "cache-control": "no-store" } });
       case "landing":
         return landingPage(request, env);
       case "agent":
-        return (await refuseAgent(request, env)) ?? (await toObject(withClientAddress(request, env), env, ctx));
+        return (await refuseAgent(request, env)) ?? (await toObject(withClientAddress(request, env), workspace, env, ctx));
       case "oauth":
-        return toObject(withClientAddress(request, env), env, ctx);
+        return toObject(withClientAddress(request, env), workspace, env, ctx);
       case "mcp":
-        return toObject(request, env, ctx);
+        return toObject(request, workspace, env, ctx);
+      case "misnamed":
+        return refusal(404, "not_found", `A workspace's name has ${WORKSPACE_RULE}. The MCP endpoint of this relay is ${url.origin}/mcp`);
       case "unknown":
         return refusal(404, "not_found", `Nothing is here. The MCP endpoint of this relay is ${url.origin}/mcp`);
     }
@@ -46,8 +50,8 @@ async function refuseAgent(request: Request, env: Env): Promise<Response | undef
   return undefined;
 }
 
-async function toObject(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
-  const stub = env.WORKSPACE.getByName("default");
+async function toObject(request: Request, workspace: string | null, env: Env, ctx: ExecutionContext): Promise<Response> {
+  const stub = env.WORKSPACE.getByName(workspace ?? DEFAULT_WORKSPACE);
   try {
     return guardAnswer(await stub.fetch(request), ctx);
   } catch {

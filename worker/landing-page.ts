@@ -1,4 +1,5 @@
-/** `/`: what this is and whether the workstation is connected. Nothing more, it is public. */
+/** `/`: what this is and whether the workstation of the default workspace is connected. Nothing more, it is public: no other name either. */
+import { DEFAULT_WORKSPACE } from "../shared/workspace.ts";
 import { KEY_MISSING, hasAgentKey, type Env } from "./env.ts";
 
 export async function landingPage(request: Request, env: Env): Promise<Response> {
@@ -9,7 +10,7 @@ export async function landingPage(request: Request, env: Env): Promise<Response>
 }
 
 async function connectionSentence(env: Env): Promise<string> {
-  const connected = await env.WORKSPACE.getByName("default")
+  const connected = await env.WORKSPACE.getByName(DEFAULT_WORKSPACE)
     .isConnected()
     .catch(() => false);
   return connected ? "The workstation is connected." : "The workstation is not connected right now.";

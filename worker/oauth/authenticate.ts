@@ -14,20 +14,20 @@ const MAX_TOKEN_LENGTH = 1024;
 /** The principal, or the 401 or 403 to answer with. Only the `Authorization` header counts, never the query. */
 export async function authenticate(
   request: Request,
-  origin: string,
+  issuer: string,
   deposits: Deposits,
   { providers, grants }: Doors,
 ): Promise<Result<Principal, Response>> {
   const authorization = request.headers.get("authorization");
-  if (authorization === null || !/^bearer(\s|$)/i.test(authorization)) return err(challenge(origin, deposits, "no_token"));
+  if (authorization === null || !/^bearer(\s|$)/i.test(authorization)) return err(challenge(issuer, deposits, "no_token"));
   // Two headers arrive joined by a comma: which one counts would be a matter of taste, so neither does.
   const token = /^bearer +([^\s,]+)$/i.exec(authorization)?.[1];
-  if (token === undefined || token.length > MAX_TOKEN_LENGTH) return err(challenge(origin, deposits, "invalid_token"));
+  if (token === undefined || token.length > MAX_TOKEN_LENGTH) return err(challenge(issuer, deposits, "invalid_token"));
   const principal =
     matchStaticToken(await sha256Hex(token), deposits.staticTokens) ??
-    (deposits.oauth ? await grantOf(token, origin, { providers, grants }) : undefined);
-  if (principal === undefined) return err(challenge(origin, deposits, "invalid_token"));
-  return principal.scope.includes(SCOPE) ? ok(principal) : err(challenge(origin, deposits, "insufficient_scope"));
+    (deposits.oauth ? await grantOf(token, issuer, { providers, grants }) : undefined);
+  if (principal === undefined) return err(challenge(issuer, deposits, "invalid_token"));
+  return principal.scope.includes(SCOPE) ? ok(principal) : err(challenge(issuer, deposits, "insufficient_scope"));
 }
 
 interface Doors {
@@ -35,10 +35,10 @@ interface Doors {
   readonly grants: Pick<Grants, "used">;
 }
 
-async function grantOf(token: string, origin: string, { providers, grants }: Doors): Promise<Principal | undefined> {
+async function grantOf(token: string, issuer: string, { providers, grants }: Doors): Promise<Principal | undefined> {
   const grantId = grantIdIn(token);
   if (grantId === undefined) return undefined;
-  const valid = await providers.validate(token, origin); // The grant id is part of what was hashed, so now it is proven.
+  const valid = await providers.validate(token, issuer); // The grant id is part of what was hashed, so now it is proven.
   if (valid === null) return undefined;
   grants.used(grantId);
   return { id: `grant:${grantId}`, kind: "grant", name: valid.props.clientName, scope: [...valid.scope] };
@@ -52,10 +52,10 @@ const SENTENCES: Record<Why, string> = {
   insufficient_scope: `The bearer token does not carry the scope "${SCOPE}".`,
 };
 
-function challenge(origin: string, deposits: Deposits, why: Why): Response {
+function challenge(issuer: string, deposits: Deposits, why: Why): Response {
   const parameters = [
     'realm="pi-relay"',
-    ...(deposits.oauth ? [`resource_metadata="${resourceMetadataUrl(origin)}"`] : []),
+    ...(deposits.oauth ? [`resource_metadata="${resourceMetadataUrl(issuer)}"`] : []),
     `scope="${SCOPE}"`,
     ...(why === "no_token" ? [] : [`error="${why}"`]), // RFC 6750 §3.1: none when no token was sent.
   ];

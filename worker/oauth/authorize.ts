@@ -40,7 +40,7 @@ export interface AuthorizeOptions {
 }
 
 /** Answers `/authorize`: the waiting page, a redirect with an error, or a local error page when no redirect is safe. */
-export async function authorize(request: Request, origin: string, options: AuthorizeOptions): Promise<Response> {
+export async function authorize(request: Request, issuer: string, options: AuthorizeOptions): Promise<Response> {
   if (request.method === "HEAD") return new Response(null, { status: 200, headers: { "cache-control": "no-store" } });
   if (request.method !== "GET") return methodNotAllowed("GET, HEAD");
   // A page that is only fetched in advance must leave no trace; browsers ask again when it is really opened.
@@ -55,7 +55,7 @@ export async function authorize(request: Request, origin: string, options: Autho
   if (sameAddress !== true && !options.counters.take([[`authorize:${visitor.source}`, OPENED_PER_HOUR]], HOUR_MS)) {
     return errorPage(429, "Too many sign-ins were started from this address.", "Wait an hour, then start again in the app.");
   }
-  const parsed = await parse(new URL(request.url), origin, options);
+  const parsed = await parse(new URL(request.url), issuer, options);
   if (!parsed.ok) return parsed.error;
   const { authRequest, redirectUri, clientName, configured } = parsed.value;
   const cookie = randomName(24);
@@ -66,14 +66,14 @@ export async function authorize(request: Request, origin: string, options: Autho
     createdAt,
     expiresAt: createdAt + PENDING_LIFE_MS,
     facts: {
-      origin,
+      issuer,
       request: authRequest,
       redirectUri,
       clientName,
       ...(configured === undefined ? {} : { configured }),
       allowedBefore: options.pending.wasAllowed(authRequest.clientId, redirectHostOf(redirectUri)),
       code: options.isLocal() ? null : randomMatchCode(),
-      cookieName: waitingCookieName(origin),
+      cookieName: waitingCookieName(issuer),
       cookieHash: await sha256Hex(cookie),
       address: visitor.address,
       country: visitor.country,
@@ -83,7 +83,7 @@ export async function authorize(request: Request, origin: string, options: Autho
   };
   options.onDisplaced(options.pending.add(waiting, knownSource(options.workstationAddress())));
   const page = renderWaiting(waiting, createdAt, !options.isAgentConnected());
-  page.headers.append("set-cookie", setWaitingCookie(waiting.facts.cookieName, cookie, PENDING_LIFE_MS / 1000));
+  page.headers.append("set-cookie", setWaitingCookie(issuer, waiting.facts.cookieName, cookie, PENDING_LIFE_MS / 1000));
   return page;
 }
 
@@ -110,6 +110,7 @@ export function renderWaiting({ id, expiresAt, facts }: Pick<Pending, "id" | "ex
       code: facts.code,
       secondsLeft: Math.ceil((expiresAt - now) / 1000),
       away,
+      waitPath: new URL(`${facts.issuer}/authorize/wait`).pathname,
     },
     RELOAD_SECONDS,
   );
@@ -124,23 +125,23 @@ interface Parsed {
 
 type ParseOptions = Pick<AuthorizeOptions, "providers" | "configured">;
 
-async function parse(url: URL, origin: string, options: ParseOptions): Promise<Result<Parsed, Response>> {
+async function parse(url: URL, issuer: string, options: ParseOptions): Promise<Result<Parsed, Response>> {
   const refused = refuseEarly(url);
   if (refused !== undefined) return err(refused);
-  normalizeResource(url.searchParams, origin);
+  normalizeResource(url.searchParams, issuer);
   const redirectUri = url.searchParams.get("redirect_uri") ?? "";
   try {
-    const { authRequest, configured } = await parseForClient(url, origin, options);
+    const { authRequest, configured } = await parseForClient(url, issuer, options);
     const complaint = judgeChallenge(authRequest, configured !== undefined);
     if (complaint !== undefined) {
       const { state } = authRequest;
       throw new AuthorizationError("invalid_request", {
         description: complaint,
         // Nothing goes to an address that nobody allowed, an error neither.
-        ...(configured === "new" ? {} : { redirectUri, state, issuer: origin }),
+        ...(configured === "new" ? {} : { redirectUri, state, issuer }),
       });
     }
-    const client = await options.providers.helpers(origin).lookupClient(authRequest.clientId);
+    const client = await options.providers.helpers(issuer).lookupClient(authRequest.clientId);
     const scope = authRequest.scope.slice(0, 20).map((value) => value.slice(0, 100));
     return ok({ authRequest: { ...authRequest, scope }, redirectUri, clientName: displayName(client?.clientName ?? ""), configured });
   } catch (error) {
@@ -154,13 +155,13 @@ async function parse(url: URL, origin: string, options: ParseOptions): Promise<R
  */
 async function parseForClient(
   url: URL,
-  origin: string,
+  issuer: string,
   { providers, configured }: ParseOptions,
 ): Promise<{ readonly authRequest: AuthRequest; readonly configured: PendingAuthorization["configured"] }> {
   const redirectUri = url.searchParams.get("redirect_uri") ?? "";
   const parseWith = (candidate?: string) =>
     parseAnySpelling(url, redirectUri, (spelled) =>
-      providers.helpers(origin, candidate).parseAuthRequest(new Request(`${origin}/authorize?${spelled}`)),
+      providers.helpers(issuer, candidate).parseAuthRequest(new Request(`${issuer}/authorize?${spelled}`)),
     );
   if (!configured.is(url.searchParams.get("client_id") ?? "")) return { authRequest: await parseWith(), configured: undefined };
   try {

@@ -10,7 +10,7 @@ const MAX_LISTED = 300;
 const PREFIX = `grant:${OWNER}:`;
 
 export interface Grants {
-  /** All that live, whichever origin they were given for; newest first. */
+  /** All that live, whichever issuer they were given by; newest first. */
   list(): readonly Grant[];
   /** Ends these, or all, at once: records, tokens, remembered answers. Ids that are not known count for nothing. */
   revoke(ids: readonly string[] | "all"): Promise<number>;
@@ -25,7 +25,7 @@ export interface GrantsOptions {
   readonly sql: SqlStorage;
   readonly now: () => number;
   /** Any issuer will do: they share one store. */
-  readonly origin: () => string;
+  readonly issuer: () => string;
   /** Called once for each grant that is ended. */
   readonly onRevoked: (grant: { readonly clientId: string; readonly redirectUri: string }) => void;
   /**
@@ -35,7 +35,7 @@ export interface GrantsOptions {
   readonly ended: Set<string>;
 }
 
-export function createGrants({ providers, memory, sql, now, origin, onRevoked, ended }: GrantsOptions): Grants {
+export function createGrants({ providers, memory, sql, now, issuer, onRevoked, ended }: GrantsOptions): Grants {
   const written = new Map<string, number>();
   const list = (): readonly Grant[] =>
     sql
@@ -58,7 +58,7 @@ export function createGrants({ providers, memory, sql, now, origin, onRevoked, e
       for (const id of ending) ended.add(id);
       for (const id of ending) {
         const grant = await readGrant(providers.kv, id);
-        await providers.helpers(origin()).revokeGrant(id, OWNER);
+        await providers.helpers(issuer()).revokeGrant(id, OWNER);
         if (grant !== undefined) onRevoked(grant);
         memory.forget(id);
         sql.exec("DELETE FROM grant_uses WHERE grant_id = ?", id);

@@ -8,6 +8,7 @@ import type { Principal } from "../../shared/principal.ts";
 import { err, type Result } from "../../shared/result.ts";
 import type { Deposits } from "../../shared/wire/frames.ts";
 import { refusal } from "../respond.ts";
+import { locate } from "../routes.ts";
 import { hasTables, openTables } from "../workspace/tables.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize } from "./authorize.ts";
@@ -46,12 +47,12 @@ export interface IssuerOptions {
 
 export interface Issuer {
   /**
-   * Answers the OAuth routes; `undefined` if the path is none of them, or OAuth is off. `origin` is the canonical origin
-   * the request came to, already checked against the deposits.
+   * Answers the OAuth routes; `undefined` if the path is none of them, or OAuth is off. `issuer` is the canonical origin
+   * the request came to, already checked against the deposits, with the workspace's prefix.
    */
-  fetch(request: Request, origin: string): Promise<Response | undefined>;
+  fetch(request: Request, issuer: string): Promise<Response | undefined>;
   /** Principal of a request to `/mcp`, or the 401 or 403 to answer with. */
-  authenticate(request: Request, origin: string): Promise<Result<Principal, Response>>;
+  authenticate(request: Request, issuer: string): Promise<Result<Principal, Response>>;
   /** The cards that are up. */
   pending(): readonly PendingAuthorization[];
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
@@ -68,23 +69,24 @@ export function createIssuer(options: IssuerOptions): Issuer {
   let parts: Parts | undefined;
   const open = () => (parts ??= assemble(options));
   return {
-    async fetch(request, origin) {
+    async fetch(request, issuer) {
       if (options.deposits()?.oauth !== true) return undefined;
       const url = new URL(request.url);
-      const route = routeOf(url.pathname);
+      const { route: kind, path } = locate(url.pathname);
+      const route = kind === "oauth" ? routeOf(path) : undefined;
       if (route === undefined) return undefined;
       if (route.cors && request.method === "OPTIONS") return preflight();
       // The issuer is what was configured: neither Host nor a forwarded header has a say in it.
-      const ours = new Request(`${origin}${url.pathname}${url.search}`, request);
+      const ours = new Request(`${new URL(issuer).origin}${url.pathname}${url.search}`, request);
       // What reaches a public issuer from loopback came through a proxy or tunnel: that is nobody's address.
       if (isFromLoopback(ours) && !isLocal(options)) ours.headers.delete("cf-connecting-ip");
-      const response = await route.answer(open(), ours, origin);
+      const response = await route.answer(open(), ours, issuer);
       return route.cors ? withCors(response) : response;
     },
-    async authenticate(request, origin) {
+    async authenticate(request, issuer) {
       const deposits = options.deposits();
       if (deposits === undefined) return err(refusal(503, "not_ready", "No workstation has connected to this relay yet."));
-      return authenticate(request, origin, deposits, open());
+      return authenticate(request, issuer, deposits, open());
     },
     pending: () => (hasTables(options.storage) ? open().pending.cards(options.clock.now()).map(cardOf) : []),
     decide: async (decision) => (hasTables(options.storage) ? open().room.decide(decision) : { outcome: "gone" }),
@@ -129,7 +131,7 @@ function assemble(options: IssuerOptions) {
     memory,
     sql,
     now,
-    origin: () => options.deposits()?.origins[0] ?? "https://localhost",
+    issuer: () => options.deposits()?.origins[0] ?? "https://localhost",
     onRevoked: ({ clientId, redirectUri }) => configured.forget(clientId, redirectUri),
     ended,
   });
@@ -167,20 +169,20 @@ function assemble(options: IssuerOptions) {
 interface Route {
   /** Readable by any web origin. The pages are not: they are for a person's own browser window. */
   readonly cors: boolean;
-  readonly answer: (parts: Parts, request: Request, origin: string) => Promise<Response>;
+  readonly answer: (parts: Parts, request: Request, issuer: string) => Promise<Response>;
 }
 
 const ROUTES: Readonly<Record<string, Route>> = {
-  "/register": { cors: true, answer: (parts, request, origin) => parts.registration.fetch(request, origin) },
-  "/token": { cors: true, answer: (parts, request, origin) => parts.tokens.token(request, origin) },
-  "/revoke": { cors: true, answer: (parts, request, origin) => parts.tokens.revoke(request, origin) },
-  "/authorize": { cors: false, answer: (parts, request, origin) => authorize(request, origin, parts.opening) },
+  "/register": { cors: true, answer: (parts, request, issuer) => parts.registration.fetch(request, issuer) },
+  "/token": { cors: true, answer: (parts, request, issuer) => parts.tokens.token(request, issuer) },
+  "/revoke": { cors: true, answer: (parts, request, issuer) => parts.tokens.revoke(request, issuer) },
+  "/authorize": { cors: false, answer: (parts, request, issuer) => authorize(request, issuer, parts.opening) },
   "/authorize/wait": { cors: false, answer: (parts, request) => parts.room.fetch(request) },
 };
-const RESOURCE_METADATA: Route = { cors: true, answer: (_parts, request, origin) => serveDocument(request, () => resourceMetadata(origin)) };
+const RESOURCE_METADATA: Route = { cors: true, answer: (_parts, request, issuer) => serveDocument(request, () => resourceMetadata(issuer)) };
 const SERVER_METADATA: Route = {
   cors: true,
-  answer: (parts, request, origin) => serveDocument(request, () => serverMetadata(parts.providers, origin)),
+  answer: (parts, request, issuer) => serveDocument(request, () => serverMetadata(parts.providers, issuer)),
 };
 
 function routeOf(path: string): Route | undefined {

@@ -3,9 +3,10 @@ import type { JsonObject } from "../../shared/json.ts";
 import { jsonAnswer } from "../respond.ts";
 import { readJsonBody, resourceOf, SCOPE, type Providers } from "./provider.ts";
 
+/** Paths are those of the default workspace; `routes.ts` knows where the others' lie. */
 export const RESOURCE_METADATA_PATHS: ReadonlySet<string> = new Set([
   "/.well-known/oauth-protected-resource/mcp",
-  "/.well-known/oauth-protected-resource", // Clients that try only the root.
+  "/.well-known/oauth-protected-resource", // Clients that try only the issuer's.
 ]);
 
 /** One document under every name clients ask for: RFC 8414, OpenID Connect's alias, and both with the resource's path. */
@@ -17,14 +18,20 @@ export const SERVER_METADATA_PATHS: ReadonlySet<string> = new Set([
   "/mcp/.well-known/openid-configuration",
 ]);
 
-export function resourceMetadataUrl(origin: string): string {
-  return `${origin}/.well-known/oauth-protected-resource/mcp`;
+export function resourceMetadataUrl(issuer: string): string {
+  return wellKnown("oauth-protected-resource", resourceOf(issuer));
 }
 
-export function resourceMetadata(origin: string): JsonObject {
+/** The name goes between the host and the path of what the document is about (RFC 8414 §3.1, RFC 9728 §3.1). */
+function wellKnown(name: string, about: string): string {
+  const { origin, pathname } = new URL(about);
+  return `${origin}/.well-known/${name}${pathname === "/" ? "" : pathname}`;
+}
+
+export function resourceMetadata(issuer: string): JsonObject {
   return {
-    resource: resourceOf(origin),
-    authorization_servers: [origin],
+    resource: resourceOf(issuer),
+    authorization_servers: [issuer],
     scopes_supported: [SCOPE],
     bearer_methods_supported: ["header"],
     resource_name: "pi-relay",
@@ -32,11 +39,11 @@ export function resourceMetadata(origin: string): JsonObject {
 }
 
 /** The provider's own document, with the revocation endpoint where this issuer serves it. */
-export async function serverMetadata(providers: Providers, origin: string): Promise<JsonObject> {
-  const document = await readJsonBody(await providers.fetch(new Request(`${origin}/.well-known/oauth-authorization-server`), origin));
+export async function serverMetadata(providers: Providers, issuer: string): Promise<JsonObject> {
+  const document = await readJsonBody(await providers.fetch(new Request(wellKnown("oauth-authorization-server", issuer)), issuer));
   return {
     ...document,
-    revocation_endpoint: `${origin}/revoke`,
+    revocation_endpoint: `${issuer}/revoke`,
     revocation_endpoint_auth_methods_supported: document["token_endpoint_auth_methods_supported"] ?? [],
   };
 }

@@ -8,7 +8,7 @@ type PendingState = "waiting" | "allowed" | "denied" | "displaced";
 
 /** What was true when the page was opened; never changed afterwards. */
 interface PendingFacts {
-  readonly origin: string;
+  readonly issuer: string;
   readonly request: AuthRequest;
   /** As the client wrote it; `request.redirectUri` may name the same loopback address by another name. */
   readonly redirectUri: string;

@@ -1,4 +1,4 @@
-/** The OAuth provider as this issuer runs it: one per canonical origin, all over one store. Pinned, so its record format may be relied on. */
+/** The OAuth provider as this issuer runs it: one per issuer, all over one store. Pinned, so its record format may be relied on. */
 import { OAuthAuthorizationServer, type OAuthHelpers } from "@cloudflare/workers-oauth-provider";
 import { isJsonObject, parseJson, type JsonObject } from "../../shared/json.ts";
 import type { ConfiguredClient } from "./configured-client.ts";
@@ -28,12 +28,12 @@ export interface Providers {
    * Built on first use and kept: the provider fixes issuer and resource at construction. `candidate`: an address the client that was
    * configured by hand may return to beside those it is known to.
    */
-  helpers(origin: string, candidate?: string): OAuthHelpers;
-  fetch(request: Request, origin: string): Promise<Response>;
+  helpers(issuer: string, candidate?: string): OAuthHelpers;
+  fetch(request: Request, issuer: string): Promise<Response>;
   /** Whether this is a client of ours: registered, or configured by hand; not one that is named by a document. */
   isStored(clientId: string): Promise<boolean>;
-  /** Scope, properties and client of a live access token for this origin's `/mcp`; `null` for anything else. */
-  validate(token: string, origin: string): Promise<{ readonly scope: readonly string[]; readonly props: TokenProps } | null>;
+  /** Scope, properties and client of a live access token for this issuer's `/mcp`; `null` for anything else. */
+  validate(token: string, issuer: string): Promise<{ readonly scope: readonly string[]; readonly props: TokenProps } | null>;
 }
 
 export interface ProvidersOptions {
@@ -50,36 +50,36 @@ export function createProviders({ kv, configured, env, waitUntil }: ProvidersOpt
   const providerEnv = envWith();
   // The provider uses nothing else of an execution context.
   const context = { waitUntil, passThroughOnException: () => {}, props: {} } as unknown as ExecutionContext;
-  const server = (origin: string): OAuthAuthorizationServer<ProviderEnv> => {
-    const known = servers.get(origin);
+  const server = (issuer: string): OAuthAuthorizationServer<ProviderEnv> => {
+    const known = servers.get(issuer);
     if (known !== undefined) return known;
-    const built = buildServer(origin);
-    servers.set(origin, built);
+    const built = buildServer(issuer);
+    servers.set(issuer, built);
     return built;
   };
   return {
     kv,
-    helpers: (origin, candidate) => server(origin).getOAuthApi(candidate === undefined ? providerEnv : envWith(candidate)),
-    fetch: (request, origin) => server(origin).fetch(request, providerEnv, context),
+    helpers: (issuer, candidate) => server(issuer).getOAuthApi(candidate === undefined ? providerEnv : envWith(candidate)),
+    fetch: (request, issuer) => server(issuer).fetch(request, providerEnv, context),
     isStored: async (clientId) => (await providerEnv.OAUTH_KV.get(`client:${clientId}`)) !== null,
-    validate: async (token, origin) => server(origin).validateToken(resourceOf(origin), token, providerEnv),
+    validate: async (token, issuer) => server(issuer).validateToken(resourceOf(issuer), token, providerEnv),
   };
 }
 
-/** The protected resource of an origin: exactly what people paste into their client. */
-export function resourceOf(origin: string): string {
-  return `${origin}/mcp`;
+/** The protected resource of an issuer: exactly what people paste into their client. */
+export function resourceOf(issuer: string): string {
+  return `${issuer}/mcp`;
 }
 
 /**
- * Spells `resource` (RFC 8707) as the provider knows it. Real clients name the origin, with or without a slash, although
+ * Spells `resource` (RFC 8707) as the provider knows it. Real clients name the issuer, with or without a slash, although
  * the metadata says `/mcp`. Anything else stays as it is, for the provider to refuse. Returns whether all are ours.
  */
-export function normalizeResource(parameters: URLSearchParams, origin: string): boolean {
-  const ours = new Set([origin, `${origin}/`, resourceOf(origin)]);
+export function normalizeResource(parameters: URLSearchParams, issuer: string): boolean {
+  const ours = new Set([issuer, `${issuer}/`, resourceOf(issuer)]);
   const asked = parameters.getAll("resource");
   parameters.delete("resource");
-  for (const resource of new Set(asked.map((value) => (ours.has(value) ? resourceOf(origin) : value)))) parameters.append("resource", resource);
+  for (const resource of new Set(asked.map((value) => (ours.has(value) ? resourceOf(issuer) : value)))) parameters.append("resource", resource);
   return asked.every((value) => ours.has(value));
 }
 
@@ -109,13 +109,13 @@ export async function readJsonBody(response: Response): Promise<JsonObject> {
   return isJsonObject(value) ? value : {};
 }
 
-function buildServer(origin: string): OAuthAuthorizationServer<ProviderEnv> {
+function buildServer(issuer: string): OAuthAuthorizationServer<ProviderEnv> {
   return new OAuthAuthorizationServer<ProviderEnv>({
-    issuer: origin,
-    resources: [resourceOf(origin)],
-    authorizeEndpoint: "/authorize",
-    tokenEndpoint: "/token",
-    clientRegistrationEndpoint: "/register",
+    issuer,
+    resources: [resourceOf(issuer)],
+    authorizeEndpoint: `${issuer}/authorize`,
+    tokenEndpoint: `${issuer}/token`,
+    clientRegistrationEndpoint: `${issuer}/register`,
     scopesSupported: [SCOPE, "offline_access"],
     accessTokenTTL: ACCESS_TOKEN_SECONDS,
     refreshTokenTTL: REFRESH_TOKEN_SECONDS,

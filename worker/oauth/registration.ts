@@ -25,7 +25,7 @@ const MAX_REDIRECTS = 20;
 const KEPT = ["client_name", "redirect_uris", "token_endpoint_auth_method", "token_endpoint_auth_methods_supported", "grant_types", "response_types"];
 
 export interface Registration {
-  fetch(request: Request, origin: string): Promise<Response>;
+  fetch(request: Request, issuer: string): Promise<Response>;
   /** The client got a grant: it stays as long as it is used. */
   markUsed(clientId: string): void;
   /** Deletes what was never used. Returns when the next one is due, or `undefined`. */
@@ -42,7 +42,7 @@ export interface RegistrationOptions {
 
 export function createRegistration({ providers, sql, counters, bodies, now }: RegistrationOptions): Registration {
   return {
-    async fetch(request, origin) {
+    async fetch(request, issuer) {
       if (request.method !== "POST") return methodNotAllowed("POST, OPTIONS");
       const page = request.headers.get("origin");
       const { source: address } = visitorOf(request);
@@ -54,7 +54,7 @@ export function createRegistration({ providers, sql, counters, bodies, now }: Re
       if (!body.ok) return body.error;
       const metadata = acceptMetadata(parseJson(body.value));
       if (!metadata.ok) return metadata.error;
-      const answer = await providers.fetch(postJson(`${origin}/register`, metadata.value), origin);
+      const answer = await providers.fetch(postJson(`${issuer}/register`, metadata.value), issuer);
       if (!answer.ok) return answer;
       const registered = await readJsonBody(answer);
       const clientId = registered["client_id"];

@@ -20,8 +20,8 @@ const HOUR_MS = 60 * 60_000;
 const PER_HOUR = 600;
 
 export interface TokenEndpoint {
-  token(request: Request, origin: string): Promise<Response>;
-  revoke(request: Request, origin: string): Promise<Response>;
+  token(request: Request, issuer: string): Promise<Response>;
+  revoke(request: Request, issuer: string): Promise<Response>;
 }
 
 export interface TokenEndpointOptions {
@@ -33,9 +33,9 @@ export interface TokenEndpointOptions {
 
 export function createTokenEndpoint({ providers, memory, bodies, counters }: TokenEndpointOptions): TokenEndpoint {
   const inTurn = createTurns();
-  const pass = (form: URLSearchParams, request: Request, origin: string) => providers.fetch(formRequest(`${origin}/token`, form, request), origin);
+  const pass = (form: URLSearchParams, request: Request, issuer: string) => providers.fetch(formRequest(`${issuer}/token`, form, request), issuer);
 
-  async function exchangeCode(form: URLSearchParams, request: Request, origin: string): Promise<Response> {
+  async function exchangeCode(form: URLSearchParams, request: Request, issuer: string): Promise<Response> {
     const grantId = grantIdIn(form.get("code") ?? "");
     const redirectUri = form.get("redirect_uri");
     const grant = grantId === undefined ? undefined : await readGrant(providers.kv, grantId);
@@ -45,21 +45,21 @@ export function createTokenEndpoint({ providers, memory, bodies, counters }: Tok
     if (verifier !== null && !/^[\w.~-]{43,128}$/.test(verifier)) {
       return oauthError(400, "invalid_grant", "code_verifier must be 43 to 128 unreserved characters (RFC 7636 §4.1).");
     }
-    return pass(form, request, origin);
+    return pass(form, request, issuer);
   }
 
-  async function refresh(form: URLSearchParams, request: Request, origin: string, isOurResource: boolean): Promise<Response> {
+  async function refresh(form: URLSearchParams, request: Request, issuer: string, isOurResource: boolean): Promise<Response> {
     const presented = form.get("refresh_token") ?? "";
     // The key covers everything that authenticates the client, so a remembered answer is only for who got it.
     const key = await sha256Hex(
-      JSON.stringify([origin, presented, form.get("client_id"), form.get("client_secret"), request.headers.get("authorization")]),
+      JSON.stringify([issuer, presented, form.get("client_id"), form.get("client_secret"), request.headers.get("authorization")]),
     );
     const known = isOurResource ? await memory.recall(key, presented) : undefined;
     if (known !== undefined && (await readGrant(providers.kv, known.grantId)) !== undefined) return tokenAnswer(known.answer);
-    const response = await pass(form, request, origin);
+    const response = await pass(form, request, issuer);
     const text = await response.text();
     if (response.ok) await rememberRefresh(memory, key, presented, text);
-    else if (errorIn(text) === "invalid_grant") await endReusedFamily(providers, memory, presented, origin);
+    else if (errorIn(text) === "invalid_grant") await endReusedFamily(providers, memory, presented, issuer);
     return new Response(text, { status: response.status, headers: response.headers });
   }
 
@@ -74,7 +74,7 @@ export function createTokenEndpoint({ providers, memory, bodies, counters }: Tok
   }
 
   return {
-    async token(request, origin) {
+    async token(request, issuer) {
       const read = await readForm(request, bodies);
       if (!read.ok) return read.error;
       const form = read.value;
@@ -85,19 +85,19 @@ export function createTokenEndpoint({ providers, memory, bodies, counters }: Tok
       }
       if (!form.has("grant_type")) return oauthError(400, "invalid_request", "grant_type is required.");
       form.delete("scope"); // There is one scope and every grant has exactly it: nothing to widen, nothing to refuse.
-      const isOurResource = normalizeResource(form, origin);
+      const isOurResource = normalizeResource(form, issuer);
       const subject = form.get("grant_type") === "refresh_token" ? form.get("refresh_token") : form.get("code");
       const grantId = grantIdIn(subject ?? "");
       if (!(await mayAsk(providers, form, request, grantId)))
         return oauthError(400, "invalid_grant", "The grant is not known, or not this client's.");
-      if (hasRepeated(form)) return pass(form, request, origin); // Refused there.
+      if (hasRepeated(form)) return pass(form, request, issuer); // Refused there.
       return inTurn(grantId, () => {
-        if (form.get("grant_type") === "refresh_token") return refresh(form, request, origin, isOurResource);
-        if (form.get("grant_type") === "authorization_code") return exchangeCode(form, request, origin);
-        return pass(form, request, origin);
+        if (form.get("grant_type") === "refresh_token") return refresh(form, request, issuer, isOurResource);
+        if (form.get("grant_type") === "authorization_code") return exchangeCode(form, request, issuer);
+        return pass(form, request, issuer);
       });
     },
-    async revoke(request, origin) {
+    async revoke(request, issuer) {
       const read = await readForm(request, bodies);
       if (!read.ok) return read.error;
       const form = read.value;
@@ -105,7 +105,7 @@ export function createTokenEndpoint({ providers, memory, bodies, counters }: Tok
       form.delete("grant_type"); // With one, the provider would read a token request.
       const grantId = grantIdIn(form.get("token") ?? "");
       if (!(await mayAsk(providers, form, request, grantId))) return new Response(null, { status: 200 }); // RFC 7009 §2.2: not an error.
-      return inTurn(grantId, () => pass(form, request, origin));
+      return inTurn(grantId, () => pass(form, request, issuer));
     },
   };
 }
@@ -142,10 +142,10 @@ async function rememberRefresh(memory: RefreshMemory, key: string, presented: st
 }
 
 /** Two parties hold tokens of one family; which is the thief cannot be told, so it ends for both. */
-async function endReusedFamily(providers: Providers, memory: RefreshMemory, presented: string, origin: string): Promise<void> {
+async function endReusedFamily(providers: Providers, memory: RefreshMemory, presented: string, issuer: string): Promise<void> {
   const grantId = await memory.reusedGrant(presented);
   if (grantId === undefined) return;
-  await providers.helpers(origin).revokeGrant(grantId, OWNER);
+  await providers.helpers(issuer).revokeGrant(grantId, OWNER);
   memory.forget(grantId);
 }
 

@@ -115,7 +115,7 @@ async function answer(found: Pending | undefined, asPage: boolean, options: Wait
   // Removed before anything is awaited: of two questions at once only one collects.
   options.pending.remove(found.id);
   const response = sendOn(await outcomeOf(found, options), found.facts.redirectUri, asPage);
-  response.headers.append("set-cookie", setWaitingCookie(found.facts.cookieName, "", 0));
+  response.headers.append("set-cookie", setWaitingCookie(found.facts.issuer, found.facts.cookieName, "", 0));
   return response;
 }
 
@@ -145,7 +145,7 @@ async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions)
     case "allowed": {
       const props: TokenProps = { clientName: facts.clientName };
       try {
-        const done = await options.providers.helpers(facts.origin).completeAuthorization({
+        const done = await options.providers.helpers(facts.issuer).completeAuthorization({
           request: facts.request,
           userId: OWNER,
           metadata: { clientName: facts.clientName, redirectHost: redirectHostOf(facts.redirectUri) },

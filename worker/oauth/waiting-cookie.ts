@@ -8,12 +8,12 @@ import { randomName } from "./digest.ts";
  * On https the `__Host-` prefix keeps other hosts of the domain from setting it. On loopback http browsers refuse that
  * prefix and some refuse `Secure`; there cookies are shared between ports, hence a random name and a narrow path.
  */
-export function waitingCookieName(origin: string): string {
-  return `${origin.startsWith("https:") ? "__Host-pi-wait-" : "pi-wait-"}${randomName(9)}`;
+export function waitingCookieName(issuer: string): string {
+  return `${issuer.startsWith("https:") ? "__Host-pi-wait-" : "pi-wait-"}${randomName(9)}`;
 }
 
-export function setWaitingCookie(name: string, value: string, maxAgeSeconds: number): string {
-  const scope = name.startsWith("__Host-") ? "Path=/; Secure" : "Path=/authorize";
+export function setWaitingCookie(issuer: string, name: string, value: string, maxAgeSeconds: number): string {
+  const scope = name.startsWith("__Host-") ? "Path=/; Secure" : `Path=${new URL(`${issuer}/authorize`).pathname}`;
   return `${name}=${value}; ${scope}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`;
 }
 

@@ -13,13 +13,15 @@ export interface WaitingView {
   readonly code: string | null;
   readonly secondsLeft: number;
   readonly away: boolean;
+  /** Where the page asks for the outcome. */
+  readonly waitPath: string;
 }
 
 const AWAY = "The workstation is not connected right now. Start pimcp there; the question appears as soon as it is back.";
 
 /** `everySeconds` reloads the page for browsers without scripts. */
 export function waitingPage(view: WaitingView, everySeconds: number): Response {
-  const link = `/authorize/wait?id=${encodeURIComponent(view.id)}&page=1`;
+  const link = `${view.waitPath}?id=${encodeURIComponent(view.id)}&page=1`;
   const code =
     view.code === null
       ? ""
@@ -34,7 +36,7 @@ ${code}<p><b>Approve or deny on your workstation's own page.</b> To open it, run
 <noscript><p><a href="${escape(link)}">Look again</a></p></noscript>
 <p class="small">If you did not start this just now, close this page and choose Deny on your workstation.</p>`,
     script: SCRIPT,
-    data: { id: view.id, left: String(view.secondsLeft) },
+    data: { id: view.id, at: view.waitPath, left: String(view.secondsLeft) },
   });
 }
 
@@ -105,6 +107,6 @@ dt{opacity:.7;font-size:.9rem}dd{margin:0 0 .5rem}.code{font:600 2.4rem ui-monos
 const SCRIPT = `(async()=>{const m=document.getElementById("main"),s=document.getElementById("state"),l=document.getElementById("left"),a=document.getElementById("away");
 const end=performance.now()+m.dataset.left*1e3,t=setInterval(()=>{const n=Math.max(0,Math.round((end-performance.now())/1e3));l.textContent=n>90?Math.ceil(n/60)+" min":n+" s"},1e3);
 const stop=x=>{clearInterval(t);s.textContent=x;a.hidden=true;const c=document.getElementById("code");if(c)c.hidden=true};
-for(let fails=0;;){try{const r=await fetch("/authorize/wait?id="+encodeURIComponent(m.dataset.id),{cache:"no-store"}),j=await r.json();fails=0;
+for(let fails=0;;){try{const r=await fetch(m.dataset.at+"?id="+encodeURIComponent(m.dataset.id),{cache:"no-store"}),j=await r.json();fails=0;
 if(j.message)stop(j.message);if(j.redirect)location.replace(j.redirect);if(j.message)return;a.hidden=!j.away}catch{if(++fails>30){stop("The relay cannot be reached. Start again in the app.");return}}
 await new Promise(f=>setTimeout(f,fails?2e3:200))}})()`;

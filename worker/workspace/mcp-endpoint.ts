@@ -23,7 +23,8 @@ export interface McpEndpoint {
 
 const METHODS = "POST, DELETE";
 
-export async function serveMcp(request: Request, url: URL, endpoint: McpEndpoint): Promise<Response> {
+/** `target`: path and query, as the agent is to see them. */
+export async function serveMcp(request: Request, target: string, endpoint: McpEndpoint): Promise<Response> {
   const origin = checkOrigin(request.headers.get("origin"), endpoint.deposits);
   if (origin === "foreign")
     return refusal(
@@ -33,14 +34,14 @@ export async function serveMcp(request: Request, url: URL, endpoint: McpEndpoint
     );
   if (request.method === "OPTIONS" && origin !== "none")
     return new Response(null, { status: 204, headers: { ...corsHeaders(origin), ...preflightHeaders(request.headers) } });
-  const answer = await serveChecked(request, url, endpoint);
+  const answer = await serveChecked(request, target, endpoint);
   if (origin === "none") return answer;
   const readable = new Response(answer.body, answer);
   for (const [name, value] of Object.entries(corsHeaders(origin))) readable.headers.set(name, value);
   return readable;
 }
 
-async function serveChecked(request: Request, url: URL, endpoint: McpEndpoint): Promise<Response> {
+async function serveChecked(request: Request, target: string, endpoint: McpEndpoint): Promise<Response> {
   const { method } = request;
   // No GET stream: the object could never sleep (DESIGN §5). 405 is what clients understand; 400 and 404 make some loop.
   if (method !== "POST" && method !== "DELETE") return new Response(null, { status: 405, headers: { allow: METHODS, "cache-control": "no-store" } });
@@ -50,7 +51,7 @@ async function serveChecked(request: Request, url: URL, endpoint: McpEndpoint): 
   if (!read.ok) return refuseExchange(read.error);
   const body = read.value;
   if (!endpoint.tunnel.accepts()) return toResponse(offlineAnswer(method, decode(body), endpoint.deposits.offline, endpoint.away()));
-  const newRequest: NewRequest = { method, path: url.pathname + url.search, headers: forwardedHeaders(request.headers), principal: caller.value };
+  const newRequest: NewRequest = { method, path: target, headers: forwardedHeaders(request.headers), principal: caller.value };
   const forwarded = endpoint.tunnel.forward(newRequest, body, request.signal);
   return forwarded.ok ? forwarded.value : refuseExchange(forwarded.error);
 }

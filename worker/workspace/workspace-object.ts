@@ -9,9 +9,11 @@ import type { Result } from "../../shared/result.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
 import { AGENT_CALLS, type CallFrame, type Deposits, type Hello, type RELAY_CALLS } from "../../shared/wire/frames.ts";
 import { RelayExchanges, type ExchangeFailure, type LinkView } from "../../shared/wire/relay-exchanges.ts";
+import { workspacePrefix } from "../../shared/workspace.ts";
 import type { Env } from "../env.ts";
 import { createIssuer, type Issuer } from "../oauth/issuer.ts";
 import { refusal } from "../respond.ts";
+import { locate } from "../routes.ts";
 import { AgentLink } from "./agent-link.ts";
 import { failedAnswer, serveMcp } from "./mcp-endpoint.ts";
 import { awaySentence } from "./offline-answers.ts";
@@ -82,23 +84,28 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    if (url.pathname === "/agent") return this.#link.accept(request);
+    // The path that chose this object says which workspace it is: nothing else a caller sends has a say in it.
+    const { workspace, route, path } = locate(url.pathname);
+    if (route === "agent") return this.#link.accept(request);
     const deposits = this.#facts.deposits();
     if (deposits === undefined) return refusal(503, "not_ready", NOT_READY, { "retry-after": "30" });
+    const prefix = workspacePrefix(workspace);
     const origin = canonicalOrigin(request.headers.get("host") ?? url.host, deposits);
     if (origin === undefined)
       return refusal(
         421,
         "wrong_address",
-        `This relay is reached at ${deposits.origins.map((each) => `${each}/mcp`).join(" or ")}, not at ${url.host}.`,
+        `This relay is reached at ${deposits.origins.map((each) => `${each}${prefix}/mcp`).join(" or ")}, not at ${url.host}.`,
       );
-    if (url.pathname !== "/mcp") return this.#serveOauth(request, origin);
+    const issuer = origin + prefix;
+    if (route !== "mcp") return this.#serveOauth(request, issuer);
     this.#link.dropIfStale();
-    return serveMcp(request, url, {
+    // The agent serves one workspace and knows its endpoint by one path.
+    return serveMcp(request, path + url.search, {
       tunnel: this.#tunnel,
       bodies: this.#bodies,
       deposits,
-      authenticate: () => this.#authenticate(request, origin),
+      authenticate: () => this.#authenticate(request, issuer),
       away: () => this.#away(),
     });
   }
@@ -119,8 +126,8 @@ export class WorkspaceObject extends DurableObject<Env> {
     await this.#scheduleSweep(this.#issuer?.sweep() ?? this.#oauth().sweep());
   }
 
-  async #serveOauth(request: Request, origin: string): Promise<Response> {
-    const answer = (await this.#oauth().fetch(request, origin)) ?? refusal(404, "not_found", "Nothing is here.");
+  async #serveOauth(request: Request, issuer: string): Promise<Response> {
+    const answer = (await this.#oauth().fetch(request, issuer)) ?? refusal(404, "not_found", "Nothing is here.");
     // Whatever was stored expires; documents and preflights store nothing.
     if (request.method === "POST" || request.url.includes("/authorize")) this.ctx.waitUntil(this.#scheduleSweep(this.#oauth().sweep()));
     return answer;
@@ -132,8 +139,8 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#facts.setAwaySince(undefined);
   }
 
-  #authenticate(request: Request, origin: string): Promise<Result<Principal, Response>> {
-    return this.#oauth().authenticate(request, origin);
+  #authenticate(request: Request, issuer: string): Promise<Result<Principal, Response>> {
+    return this.#oauth().authenticate(request, issuer);
   }
 
   /** Built at first use: most wake-ups of the object need no issuer. */

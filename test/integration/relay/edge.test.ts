@@ -58,7 +58,18 @@ describe("addresses", () => {
     expect(html).toContain("The workstation is connected.");
     const style = /<style>(.*)<\/style>/.exec(html)?.[1] ?? "";
     expect(landing.headers.get("content-security-policy")).toContain(`'sha256-${createHash("sha256").update(style).digest("base64")}'`);
-    for (const path of ["/nothing", "/mcp/", "/w/other/mcp", "/agent/x", "//mcp"]) {
+    for (const path of [
+      "/nothing",
+      "/mcp/",
+      "/w/other/",
+      "/w/other/healthz",
+      "/w/Other/mcp",
+      "/w/default/mcp",
+      "/w/%61/mcp",
+      "/w//mcp",
+      "/agent/x",
+      "//mcp",
+    ]) {
       const answer = await fetch(target.worker.origin + path, { method: "POST" });
       expect(answer.status).toBe(404);
       expect(await answer.json()).toMatchObject({ error: "not_found", message: expect.stringContaining(`${target.worker.origin}/mcp`) as string });

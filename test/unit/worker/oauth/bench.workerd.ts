@@ -5,6 +5,7 @@ import type { AuthorizationDecision } from "../../../../shared/authorization.ts"
 import type { Deposits } from "../../../../shared/wire/frames.ts";
 import { createIssuer, type Issuer } from "../../../../worker/oauth/issuer.ts";
 import { createTables } from "../../../../worker/workspace/tables.ts";
+import { workspacePrefix } from "../../../../shared/workspace.ts";
 
 export const ORIGIN = "https://relay.example";
 export const RESOURCE = `${ORIGIN}/mcp`;
@@ -39,6 +40,8 @@ export class Bench {
   deposits: Deposits | undefined;
   home: string | undefined = HOME;
   connected = true;
+  /** The workspace that is asked; all of a bench share one store, as they never do behind the Worker. */
+  workspace: string | null = null;
   changes = 0;
   grantChanges = 0;
   #ahead = 0;
@@ -94,13 +97,13 @@ export class Bench {
           ? {}
           : { "content-type": "application/json" }
         : { "content-type": "application/x-www-form-urlencoded" };
-    const request = new Request(`${origin}${path}`, {
+    const request = new Request(`${origin}${pathIn(this.workspace, path)}`, {
       method: method ?? (payload === undefined ? "GET" : "POST"),
       headers: { ...(ip === undefined ? {} : { "cf-connecting-ip": ip }), ...type, ...headers },
       redirect: "manual",
       ...(payload === undefined ? {} : { body: payload }),
     });
-    const response = await this.issuer.fetch(request, origin);
+    const response = await this.issuer.fetch(request, origin + workspacePrefix(this.workspace));
     if (response === undefined) throw new Error(`no route for ${path}`);
     return response;
   }
@@ -179,7 +182,8 @@ export class Bench {
 
   async mcp(authorization?: string, origin: string = ORIGIN): Promise<{ status: number; challenge: string; principal?: unknown }> {
     const headers = authorization === undefined ? {} : { authorization };
-    const result = await this.issuer.authenticate(new Request(`${origin}/mcp`, { method: "POST", headers }), origin);
+    const issuer = origin + workspacePrefix(this.workspace);
+    const result = await this.issuer.authenticate(new Request(`${issuer}/mcp`, { method: "POST", headers }), issuer);
     if (result.ok) return { status: 200, challenge: "", principal: result.value };
     return { status: result.error.status, challenge: result.error.headers.get("www-authenticate") ?? "" };
   }
@@ -204,6 +208,12 @@ export async function withIssuer(
     if (tables === "tables") createTables(state.storage);
     await run(new Bench(state.storage, deposits));
   });
+}
+
+/** Where a path of the default workspace lies in another: documents keep their name in front. */
+export function pathIn(workspace: string | null, path: string): string {
+  const [, document = "", rest = ""] = /^(\/\.well-known\/[\w-]+)?(.*)$/s.exec(path) ?? [];
+  return document + workspacePrefix(workspace) + rest;
 }
 
 async function challengeOf(verifier: string): Promise<string> {
