@@ -9,6 +9,7 @@ import { TOKEN } from "../support/deposits.ts";
 import { startWorker } from "../support/worker-runtime.ts";
 import { measureAgent } from "./agent-start.ts";
 import { medians, throughput, type Subject } from "./measure.ts";
+import { measureSignIn } from "./sign-in.ts";
 
 const MIB = 1024 * 1024;
 
@@ -63,6 +64,15 @@ try {
   const bigRate = await throughput(large, 16, 3, 64);
   report("1 MiB result, 16 in flight (calls/s)", bigRate);
   console.log(`  full path / direct HTTP ${ratio(bigRate, "full path", "direct HTTP").toFixed(2)}`);
+  const { costs, accessToken } = await measureSignIn(worker.origin, (token) => callBytes(`${worker.origin}/mcp`, 1024, true, token));
+  report("Signing in without waiting for a person (median ms)", new Map(Object.entries(costs)));
+  console.log(`  total / full path ${(costs.total / (p50.get("full path") ?? Number.NaN)).toFixed(1)}`);
+  const checked = await medians(tokenChecks(accessToken), 12, 60);
+  report("What a token check costs (median ms)", checked);
+  const share = (of: string, without: string): number =>
+    ((checked.get(of) ?? Number.NaN) - (checked.get(without) ?? Number.NaN)) / (checked.get("access token") ?? Number.NaN);
+  goal("(access token - static token) / full path", share("access token", "static token"), "≤", 0.1);
+  goal("(unknown token - no check) / full path", share("unknown token", "no check"), "≤", 0.1);
 } finally {
   child.disconnect();
   await worker.close();
@@ -75,7 +85,27 @@ goal("start to ready, embedded relay (ms)", agent.readyMs, "≤", 1500);
 goal("idle memory of agent and tool host, with --relay (MB)", agent.agentMb + agent.toolHostMb, "≤", 140);
 console.log(`  agent ${agent.agentMb.toFixed(0)} MB, tool host ${agent.toolHostMb.toFixed(0)} MB`);
 
-async function callBytes(url: string, bytes: number, isMcp: boolean): Promise<void> {
+/**
+ * The full path with either kind of token, which differ in nothing but the check; and, without a tunnel behind, a well-formed token nobody
+ * issued (hashed and looked up) beside a method that is refused before any check.
+ */
+function tokenChecks(accessToken: string): readonly Subject[] {
+  const url = `${worker.origin}/mcp`;
+  const refused = async (init: RequestInit, status: number): Promise<void> => {
+    const answer = await fetch(url, init);
+    await answer.text();
+    if (answer.status !== status) throw new Error(`${url} answered ${answer.status}, expected ${status}`);
+  };
+  const unknown = `${accessToken.slice(0, -8)}XXXXXXXX`;
+  return [
+    { name: "static token", once: () => callBytes(url, 1024, true) },
+    { name: "access token", once: () => callBytes(url, 1024, true, accessToken) },
+    { name: "no check", once: () => refused({ method: "PUT" }, 405) },
+    { name: "unknown token", once: () => refused({ method: "DELETE", headers: { authorization: `Bearer ${unknown}` } }, 401) },
+  ];
+}
+
+async function callBytes(url: string, bytes: number, isMcp: boolean, token: string = TOKEN): Promise<void> {
   const params = {
     name: "bytes",
     arguments: { bytes },
@@ -84,7 +114,7 @@ async function callBytes(url: string, bytes: number, isMcp: boolean): Promise<vo
   const response = await fetch(url, {
     method: "POST",
     headers: {
-      authorization: `Bearer ${TOKEN}`,
+      authorization: `Bearer ${token}`,
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
       "mcp-protocol-version": "2026-07-28",
