@@ -5,40 +5,35 @@ import type { Deposits } from "../../shared/wire/frames.ts";
 import { sha256Hex } from "./digest.ts";
 import type { Grants } from "./grants.ts";
 import { oauthError, resourceMetadataUrl } from "./metadata.ts";
-import { grantIdIn, SCOPE, type Providers } from "./provider.ts";
+import { grantIdIn, SCOPE } from "./provider.ts";
+import type { SeenTokens } from "./seen-tokens.ts";
 import { matchStaticToken } from "./static-tokens.ts";
 
 /** Longer ones are not ours, and not worth a hash. */
 const MAX_TOKEN_LENGTH = 1024;
 
 /** The principal, or the 401 or 403 to answer with. Only the `Authorization` header counts, never the query. */
-export async function authenticate(
-  request: Request,
-  issuer: string,
-  deposits: Deposits,
-  { providers, grants }: Doors,
-): Promise<Result<Principal, Response>> {
+export async function authenticate(request: Request, issuer: string, deposits: Deposits, doors: Doors): Promise<Result<Principal, Response>> {
   const authorization = request.headers.get("authorization");
   if (authorization === null || !/^bearer(\s|$)/i.test(authorization)) return err(challenge(issuer, deposits, "no_token"));
   // Two headers arrive joined by a comma: which one counts would be a matter of taste, so neither does.
   const token = /^bearer +([^\s,]+)$/i.exec(authorization)?.[1];
   if (token === undefined || token.length > MAX_TOKEN_LENGTH) return err(challenge(issuer, deposits, "invalid_token"));
-  const principal =
-    matchStaticToken(await sha256Hex(token), deposits.staticTokens) ??
-    (deposits.oauth ? await grantOf(token, issuer, { providers, grants }) : undefined);
+  const hash = await sha256Hex(token);
+  const principal = matchStaticToken(hash, deposits.staticTokens) ?? (deposits.oauth ? await grantOf(token, hash, issuer, doors) : undefined);
   if (principal === undefined) return err(challenge(issuer, deposits, "invalid_token"));
   return principal.scope.includes(SCOPE) ? ok(principal) : err(challenge(issuer, deposits, "insufficient_scope"));
 }
 
 interface Doors {
-  readonly providers: Providers;
+  readonly seenTokens: SeenTokens;
   readonly grants: Pick<Grants, "used">;
 }
 
-async function grantOf(token: string, issuer: string, { providers, grants }: Doors): Promise<Principal | undefined> {
+async function grantOf(token: string, hash: string, issuer: string, { seenTokens, grants }: Doors): Promise<Principal | undefined> {
   const grantId = grantIdIn(token);
   if (grantId === undefined) return undefined;
-  const valid = await providers.validate(token, issuer); // The grant id is part of what was hashed, so now it is proven.
+  const valid = await seenTokens.check(token, hash, issuer); // The grant id is part of what was hashed, so now it is proven.
   if (valid === null) return undefined;
   grants.used(grantId);
   return { id: `grant:${grantId}`, kind: "grant", name: valid.props.clientName, scope: [...valid.scope] };

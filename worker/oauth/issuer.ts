@@ -23,6 +23,7 @@ import { createProviders } from "./provider.ts";
 import { isLocalIssuer } from "./redirects.ts";
 import { createRefreshMemory } from "./refresh-memory.ts";
 import { createRegistration } from "./registration.ts";
+import { createSeenTokens } from "./seen-tokens.ts";
 import { createSqlKv, sweepSqlKv } from "./sql-kv.ts";
 import { createTokenEndpoint } from "./token-endpoint.ts";
 import { isFromLoopback } from "./visitor.ts";
@@ -152,9 +153,11 @@ function assemble(options: IssuerOptions) {
     isAgentConnected,
     onDisplaced,
   };
+  const seenTokens = createSeenTokens(kv, (token, issuer) => providers.validate(token, issuer));
   return {
     sql,
     providers,
+    seenTokens,
     configured,
     pending,
     memory,

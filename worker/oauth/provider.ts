@@ -18,6 +18,11 @@ export interface TokenProps {
   readonly clientName: string;
 }
 
+export interface ValidToken {
+  readonly scope: readonly string[];
+  readonly props: TokenProps;
+}
+
 interface ProviderEnv {
   readonly OAUTH_KV: SqlKv;
 }
@@ -33,7 +38,7 @@ export interface Providers {
   /** Whether this is a client of ours: registered, or configured by hand; not one that is named by a document. */
   isStored(clientId: string): Promise<boolean>;
   /** Scope, properties and client of a live access token for this issuer's `/mcp`; `null` for anything else. */
-  validate(token: string, issuer: string): Promise<{ readonly scope: readonly string[]; readonly props: TokenProps } | null>;
+  validate(token: string, issuer: string): Promise<ValidToken | null>;
 }
 
 export interface ProvidersOptions {

@@ -156,3 +156,19 @@ function benchThatTells(storage: DurableObjectStorage, deposits: Bench["deposits
   const transactionSync = <T>(run: () => T): T => storage.transactionSync(run);
   return new Bench({ sql: { exec }, transactionSync } as unknown as DurableObjectStorage, deposits as NonNullable<Bench["deposits"]>);
 }
+
+test("[OA11] [OA81] a token that was seen before is looked up again at every call", () =>
+  withIssuer(async (bench) => {
+    const one = await bench.connect();
+    const other = await bench.connect();
+    const status = async (token: string) => (await bench.mcp(`Bearer ${token}`)).status;
+    for (const token of [one.access_token, other.access_token, one.access_token, other.access_token]) expect(await status(token)).toBe(200);
+    expect(await bench.mcp(`Bearer ${one.access_token}`)).toEqual(await bench.mcp(`Bearer ${one.access_token}`));
+    const [grant] = bench.issuer.grants();
+    await bench.issuer.revoke([grant?.id ?? ""]);
+    expect([await status(one.access_token), await status(other.access_token)].toSorted()).toEqual([200, 401]);
+    const left = (await status(one.access_token)) === 200 ? one : other;
+    expect((await bench.mcp(`Bearer ${left.access_token}`, "https://other.example")).status).toBe(401);
+    bench.pass(12 * 60 * 60_000 + 1000);
+    expect(await status(left.access_token)).toBe(401);
+  }));
