@@ -1,15 +1,7 @@
 /** Arguments of `pimcp grants` and `pimcp revoke` → what to do, or one sentence. Pure. */
-import { parseArgs } from "node:util";
 import type { Revocation } from "../../shared/authorization.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
-import { didYouMean } from "./nearest.ts";
-import { BadValue, readPort, readRelay } from "./values.ts";
-
-/** Which of several running agents is meant; null: whichever runs. */
-export interface AgentChoice {
-  readonly relay: string | null;
-  readonly port: number | null;
-}
+import { CHOICE_FLAGS, CHOICE_HELP, readChoice, readingValues, readWords, type AgentChoice } from "./command-words.ts";
 
 export type GrantsOrder =
   | { readonly kind: "help" }
@@ -23,16 +15,14 @@ export const GRANTS_HELP = `Usage: pimcp grants [flags]                  which a
 Both ask the agent that runs on this machine; in a checkout: npm start -- grants
 
   --json        Print one JSON object.
-  --relay URL   Of several agents, the one of this relay; local is the embedded one.
-  --port PORT   Of several agents, the one whose relay or page has this port.
+${CHOICE_HELP}
   --help        Show this text.
 `;
 
 const FLAGS = {
   all: { type: "boolean" },
   json: { type: "boolean" },
-  relay: { type: "string" },
-  port: { type: "string" },
+  ...CHOICE_FLAGS,
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -41,27 +31,16 @@ const MAX_IDS = 500;
 
 /** `argv` begins behind the command. */
 export function readGrantsArguments(command: "grants" | "revoke", argv: readonly string[]): Result<GrantsOrder, string> {
-  const { tokens } = parseArgs({ args: [...argv], options: FLAGS, strict: false, tokens: true, allowPositionals: true });
-  const given = new Map<string, string | undefined>();
-  const ids: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") ids.push(token.value);
-    if (token.kind !== "option") continue;
-    if (!Object.hasOwn(FLAGS, token.name)) {
-      return err(`Unknown flag ${token.rawName}.${didYouMean(token.name, GRANTS_FLAGS, "--")} See pimcp ${command} --help.`);
-    }
-    given.set(token.name, token.value);
-  }
+  const read = readWords(command, argv, FLAGS);
+  if (!read.ok) return read;
+  const { given, words: ids } = read.value;
   if (given.has("help")) return ok({ kind: "help" });
-  try {
+  return readingValues(() => {
     const how = { json: given.has("json"), choice: readChoice(given) };
     if (command === "revoke") return readRevocation(ids, given.has("all"), how);
     if (ids.length > 0 || given.has("all")) return err("pimcp grants lists and takes no ids: pimcp revoke ID takes access back.");
     return ok({ kind: "list", ...how });
-  } catch (error) {
-    if (error instanceof BadValue) return err(error.message);
-    throw error;
-  }
+  });
 }
 
 function readRevocation(
@@ -75,11 +54,4 @@ function readRevocation(
   if (odd !== undefined) return err(`${JSON.stringify(odd.slice(0, 100))} is no id of a grant: pimcp grants lists them.`);
   if (ids.length > MAX_IDS) return err(`pimcp revoke takes at most ${MAX_IDS} ids at once, got ${ids.length}; --all means all.`);
   return ok({ kind: "revoke", which: { ids: [...ids] }, ...how });
-}
-
-function readChoice(given: ReadonlyMap<string, string | undefined>): AgentChoice {
-  return {
-    relay: given.has("relay") ? readRelay(given.get("relay") ?? "", "--relay") : null,
-    port: given.has("port") ? readPort(given.get("port") ?? "", "--port") : null,
-  };
 }

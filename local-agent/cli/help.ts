@@ -7,6 +7,9 @@ export function helpText(version: string): string {
 
 Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
        pimcp open             open the page of the running agent
+       pimcp pending          list the apps that ask for access, without the page
+       pimcp allow CODE [ID]  allow one, with the code its waiting page shows
+       pimcp deny ID          refuse one
        pimcp grants           list the apps that have access
        pimcp revoke ID        take access back at once; --all from all
        pimcp deploy [flags]   deploy your own relay (pimcp deploy --help)

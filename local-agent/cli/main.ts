@@ -1,10 +1,12 @@
 /** The program `pimcp`: one command, one exit code, and for every expected failure one sentence on stderr. */
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { findDirectories } from "../daemon/config-dir.ts";
-import { findInstallation } from "../daemon/installation.ts";
+import type { Result } from "../../shared/result.ts";
+import { findDirectories, type Directories } from "../daemon/config-dir.ts";
+import { findInstallation, type Installation } from "../daemon/installation.ts";
 import { readRememberedRelay } from "../daemon/remembered-relay.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
+import { isStartedByTool } from "../tools/process-marker.ts";
 import { readCommand } from "./arguments.ts";
 import { DEPLOY_FLAGS, readDeployArguments } from "./deploy-arguments.ts";
 import { deploy } from "./deploy.ts";
@@ -14,6 +16,8 @@ import { runGrantsCommand } from "./grants-command.ts";
 import { helpText } from "./help.ts";
 import { explainKept, takeNpmCall, type NpmCall } from "./npm-call.ts";
 import { openRunningPage } from "./open-page.ts";
+import { PENDING_FLAGS, readPendingArguments } from "./pending-arguments.ts";
+import { runPendingCommand } from "./pending-command.ts";
 import { runAgent } from "./run-agent.ts";
 
 const show = (text: string): void => void process.stdout.write(text);
@@ -22,18 +26,8 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   const installation = findInstallation(fileURLToPath(import.meta.url));
   const directories = findDirectories(process.env, homedir());
   const npm = takeNpmCall(process.env);
-  if (argv[0] === "deploy") {
-    refuseKept(npm, DEPLOY_FLAGS, argv.slice(1));
-    const order = readDeployArguments(argv.slice(1), npm === null ? "pimcp deploy" : "npm run deploy --");
-    if (!order.ok) throw new StartFailure(order.error);
-    return deploy(order.value, { packageRoot: installation.packageRoot, directories, env: process.env, show, signal: signalOfEnd() });
-  }
-  if (argv[0] === "grants" || argv[0] === "revoke") {
-    refuseKept(npm, GRANTS_FLAGS, argv.slice(1));
-    const order = readGrantsArguments(argv[0], argv.slice(1));
-    if (!order.ok) throw new StartFailure(order.error);
-    return runGrantsCommand(order.value, directories.state, show);
-  }
+  const asked = await runFirstWord(argv, { npm, installation, directories });
+  if (asked !== undefined) return asked;
   refuseKept(npm, FLAG_NAMES, argv);
   const isRelayDeployed = (): boolean => readRememberedRelay(directories.config) !== undefined;
   const command = readCommand(argv, { cwd: process.cwd(), home: homedir(), env: process.env, isRelayDeployed });
@@ -50,6 +44,47 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     case "run":
       return runAgent({ ...command.value, installation, directories, isUnderNpm: npm !== null });
   }
+}
+
+interface Around {
+  readonly npm: NpmCall | null;
+  readonly installation: Installation;
+  readonly directories: Directories;
+}
+
+/** Commands that read their own arguments; `undefined` when the first word is none of them. */
+async function runFirstWord([command, ...argv]: readonly string[], { npm, installation, directories }: Around): Promise<ExitCode | undefined> {
+  const stateDir = directories.state;
+  const program = npm === null ? "pimcp" : "npm start --";
+  switch (command) {
+    case "deploy": {
+      refuseKept(npm, DEPLOY_FLAGS, argv);
+      const order = understood(readDeployArguments(argv, npm === null ? "pimcp deploy" : "npm run deploy --"));
+      return deploy(order, { packageRoot: installation.packageRoot, directories, env: process.env, show, signal: signalOfEnd() });
+    }
+    case "grants":
+    case "revoke":
+      refuseKept(npm, GRANTS_FLAGS, argv);
+      return runGrantsCommand(understood(readGrantsArguments(command, argv)), stateDir, show);
+    case "pending":
+    case "allow":
+    case "deny":
+      refuseKept(npm, PENDING_FLAGS, argv);
+      return runPendingCommand(understood(readPendingArguments(command, argv)), {
+        stateDir,
+        show,
+        program,
+        isToolShell: isStartedByTool(process.env),
+      });
+    case undefined:
+    default:
+      return undefined;
+  }
+}
+
+function understood<T>(order: Result<T, string>): T {
+  if (!order.ok) throw new StartFailure(order.error);
+  return order.value;
 }
 
 const FLAG_NAMES = FLAGS.map((flag) => flag.name);

@@ -17,6 +17,7 @@ import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { fileLog, stderrLog } from "../node/log-sinks.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
 import { bannerJson, bannerText, type Audience } from "./banner.ts";
+import { cardLines } from "./card-lines.ts";
 import { hasDisplay, openPageFile } from "./open-page.ts";
 import { startLines } from "./start-lines.ts";
 
@@ -30,8 +31,6 @@ export interface RunOrder {
 
 /** Resolves when the agent has ended and everything it opened is closed. Throws `StartFailure` only before anything is open. */
 export async function runAgent(order: RunOrder): Promise<ExitCode> {
-  // Parts of a line come from elsewhere (a relay's words, a file's name): they may not drive the terminal.
-  const say = (line: string): void => void process.stderr.write(`${visibleBlock(line)}\n`);
   for (const notice of order.notices) say(notice);
   const log = openLog(order);
   closeCompileCache(order.directories);
@@ -92,11 +91,8 @@ async function startAtFreePlace(context: AgentContext, mode: Mode & { readonly k
   }
 }
 
-async function announce(
-  { settings, env, log, directories }: AgentContext,
-  agent: RunningAgent,
-  deployCommand: Audience["deployCommand"],
-): Promise<void> {
+async function announce(context: AgentContext, agent: RunningAgent, deployCommand: Audience["deployCommand"]): Promise<void> {
+  const { settings, env, log, directories } = context;
   const isTerminal = process.stdout.isTTY;
   const colour = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
   const audience: Audience = { isTerminal, colour, columns: isTerminal && process.stdout.columns > 0 ? process.stdout.columns : 80, deployCommand };
@@ -104,7 +100,23 @@ async function announce(
   process.stdout.write(settings.json ? bannerJson(agent, audience) : bannerText(agent, audience));
   log.event("info", "agent.ready", { local: agent.local, tools: agent.info.tools.length });
   const shows = settings.openPage && isTerminal && !settings.json && hasDisplay(env, process.platform);
-  if (agent.page !== null && shows) await openPageFile(agent.page.file);
+  const isPageOpen = agent.page !== null && shows && (await openPageFile(agent.page.file));
+  if (!isPageOpen) watchInTerminal(context, agent, deployCommand);
+}
+
+/** Nobody may be looking at the page: over SSH, in a container, or with `--no-open`. */
+function watchInTerminal({ clock, timers, lifetime }: AgentContext, { watchCards }: RunningAgent, deployCommand: Audience["deployCommand"]): void {
+  if (watchCards === null || !process.stderr.isTTY) return;
+  const program = deployCommand === "npm run deploy" ? "npm start --" : "pimcp";
+  say(`No page was opened. When an app wants access, a line here says so; in another terminal ${program} pending shows and decides it.`);
+  const lines = cardLines(say, program, { clock, timers });
+  lifetime.onEnd("card lines", lines.stop);
+  watchCards(lines.show);
+}
+
+/** Parts of a line come from elsewhere (a relay's words, a file's name): they may not drive the terminal. */
+function say(line: string): void {
+  process.stderr.write(`${visibleBlock(line)}\n`);
 }
 
 /** Node makes the directories of its compile cache with the modes of the account's umask; what is in them is run. */

@@ -1,15 +1,23 @@
 /**
  * What a terminal of this machine may ask the running agent, over a socket that only this account can open: one line of JSON, one line
- * back. Deliberately nothing that grants, approves or runs: a shell that a client has could ask it too.
+ * back. A shell that a client has runs as this account too, and could ask the same. What decides needs the match code of a waiting page,
+ * which neither the agent nor this channel knows; a loopback issuer has none, and there the wall is another account or an OS sandbox
+ * (docs/security.md). The commands that decide refuse to run inside a tool's shell (`process-marker.ts`).
  */
 import * as v from "valibot";
-import { Revocation } from "../../shared/authorization.ts";
+import { AuthorizationDecision, PendingAuthorization, Revocation } from "../../shared/authorization.ts";
 
 export const ControlRequest = v.variant("method", [
   v.object({ method: v.literal("grants.list") }),
   v.object({ method: v.literal("grants.revoke"), params: Revocation }),
+  v.object({ method: v.literal("authorization.list") }),
+  v.object({ method: v.literal("authorization.decide"), params: AuthorizationDecision }),
 ]);
 export type ControlRequest = v.InferOutput<typeof ControlRequest>;
+
+/** Answer to `authorization.list`: what waits, and what would be handed over. */
+export const WaitingList = v.object({ root: v.string(), tools: v.array(v.string()), pending: v.array(PendingAuthorization) });
+export type WaitingList = v.InferOutput<typeof WaitingList>;
 
 /** `message` is a sentence for a person. */
 export const ControlAnswer = v.variant("ok", [

@@ -53,5 +53,5 @@ export async function startHttp(context: AgentContext, mode: Mode & { readonly k
     warnings: [...tools.warnings()],
     startedAt: clock.now(),
   };
-  return { info, token, page: null, local: isLoopback(mode.listen.host) && mode.issuer === null };
+  return { info, token, page: null, local: isLoopback(mode.listen.host) && mode.issuer === null, watchCards: null };
 }

@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import type { PendingAuthorization } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
 import type { Deposits } from "../../shared/wire/frames.ts";
 import { createDesk, type Desk } from "../desk/desk.ts";
@@ -12,7 +13,7 @@ import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
 import { claimAgentPlace } from "./agent-lock.ts";
 import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
 import { mintSecret, preparePrivateDirectory } from "./config-dir.ts";
-import type { ControlRequest } from "./control-protocol.ts";
+import { handleControl } from "./control-requests.ts";
 import { controlPath, serveControl } from "./control-server.ts";
 import { startEmbeddedRelay } from "./embedded-relay.ts";
 import { requireFreePort } from "./free-port.ts";
@@ -59,7 +60,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   parts.attach(link);
   await openControl(context, parts.desk, control);
   await firstWelcome(context, link, relay.url, news);
-  return { info, token, page, local: isLocal };
+  return { info, token, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
 }
 
 interface ReachableRelay {
@@ -127,6 +128,13 @@ function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): De
   return { desk, surface, attach: (opened) => (link = opened) };
 }
 
+function watchCards(desk: Desk, show: (waiting: readonly PendingAuthorization[]) => void): void {
+  desk.subscribe((event) => {
+    if (event.t === "authorizations") show(event.authorizations);
+  });
+  show(desk.snapshot().authorizations);
+}
+
 function requireLink(link: RelayLink | undefined): RelayLink {
   if (link === undefined) throw new Error("the relay is not connected yet");
   return link;
@@ -139,17 +147,8 @@ async function openControl({ lifetime, timers, progress }: AgentContext, desk: D
     lifetime.onEnd("control channel", () => server.close());
   } catch (error) {
     progress(
-      `pimcp grants and pimcp revoke cannot reach this agent (${systemErrorCode(error) ?? sentence(error)} at ${path}): set a shorter XDG_STATE_HOME.`,
+      `pimcp pending, allow, grants and the like cannot reach this agent (${systemErrorCode(error) ?? sentence(error)} at ${path}): set a shorter XDG_STATE_HOME.`,
     );
-  }
-}
-
-async function handleControl(desk: Desk, request: ControlRequest): Promise<unknown> {
-  switch (request.method) {
-    case "grants.list":
-      return { grants: await desk.refreshGrants() };
-    case "grants.revoke":
-      return desk.revoke(request.params);
   }
 }
 

@@ -1,4 +1,5 @@
 /** What a started agent tells the person. */
+import type { PendingAuthorization } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
 import type { StaticToken } from "./machine.ts";
 
@@ -9,4 +10,6 @@ export interface RunningAgent {
   readonly page: { readonly url: string; readonly file: string } | null;
   /** Only clients on this machine can use the URL. */
   readonly local: boolean;
+  /** Hands over what waits for the person, now and at every change, for as long as the agent runs; null where nothing can. */
+  readonly watchCards: ((show: (waiting: readonly PendingAuthorization[]) => void) => void) | null;
 }

@@ -14,6 +14,7 @@ const PREFIX = "PIMCP_MARK_";
 const ROUND_PAUSE_MS = 20;
 const ROUND_LIMIT_MS = 3_000;
 const PS_TIMEOUT_MS = 5_000;
+const MAX_ANCESTORS = 256;
 
 /** Whose processes: all of an owner, or only those labelled as one call's. */
 export interface MarkedBy {
@@ -29,6 +30,21 @@ export function newMark(): string {
 /** The environment entry that marks a process and its descendants. `label`: letters, digits, `_` and `-`. */
 export function markEntry(mark: string, label: string): Record<string, string> {
   return { [`${PREFIX}${mark}`]: label };
+}
+
+/**
+ * Whether a tool started this process: it carries somebody's mark or, on Linux, a process above it does. A guard for programs that are
+ * the person's alone. It stops a model that means to help; what clears its environment and leaves its parents passes.
+ */
+export function isStartedByTool(env: NodeJS.ProcessEnv, pid = process.pid): boolean {
+  if (Object.keys(env).some((name) => name.startsWith(PREFIX))) return true;
+  if (process.platform !== "linux") return false;
+  let above = pid;
+  for (let steps = 0; above > 1 && steps < MAX_ANCESTORS; steps++) {
+    if (`\0${linuxEnvironment(above)}`.includes(`\0${PREFIX}`)) return true;
+    above = linuxParent(above);
+  }
+  return false;
 }
 
 /**
@@ -113,6 +129,16 @@ function linuxEnvironment(pid: number): string {
     return readFileSync(`/proc/${pid}/environ`, "latin1");
   } catch {
     return "";
+  }
+}
+
+/** Field 4; the name in field 2 may hold spaces and parentheses (proc(5)). 0: there is none, or it cannot be seen. */
+function linuxParent(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return 0;
   }
 }
 

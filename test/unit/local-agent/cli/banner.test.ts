@@ -25,6 +25,7 @@ const agent: RunningAgent = {
   token: { token: "SECRET-TOKEN", file: "/c/token", sha256: "" },
   page: { url: "http://127.0.0.1:8790/#SECRET-PAGE", file: "/s/page.html" },
   local: true,
+  watchCards: null,
 };
 const terminal = { isTerminal: true, colour: false, columns: 80, deployCommand: "npm run deploy" } as const;
 const pipe = { ...terminal, isTerminal: false };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AgentClaim } from "../../../../local-agent/daemon/agent-lock.ts";
 import { readGrantsArguments } from "../../../../local-agent/cli/grants-arguments.ts";
-import { chooseAgent } from "../../../../local-agent/cli/grants-command.ts";
+import { chooseAgent } from "../../../../local-agent/cli/choose-agent.ts";
 
 const ANY = { relay: null, port: null };
 const read = (line: string) => {

@@ -68,7 +68,8 @@ test.for([
   "\n",
   "{}\n",
   "[\n",
-  '{"method":"authorization.decide","params":{"id":"a","allow":true}}\n',
+  '{"method":"tools.call","params":{"name":"bash"}}\n',
+  '{"method":"authorization.decide","params":{"id":"a"}}\n',
   '{"method":"grants.revoke","params":{"ids":[]}}\n',
 ])("[ST61] refuses %j with a sentence and does nothing", async (line) => {
   const { path } = await serving(() => Promise.reject(new Error("must not be called")));
