@@ -29,7 +29,9 @@ export function waitingPage(view: WaitingView, everySeconds: number): Response {
   return page(200, "Waiting for your approval", {
     head: `<noscript><meta http-equiv="refresh" content="${everySeconds};url=${escape(link)}"></noscript>`,
     body: `<p>An app that calls itself <b>${escape(view.clientName)}</b> wants to use the tools of your workstation: to read and change files there and to run commands, as far as its owner offers them.</p>
-<dl><dt>Access would go to</dt><dd><b>${escape(view.redirect)}</b></dd>${scopeRows(view)}</dl>
+<dl><dt>Access would go to</dt><dd><b>${escape(view.redirect)}</b></dd>
+<dt>It asked for</dt><dd>${escape(view.scopeAsked.join(" ") || "nothing in particular")}</dd>
+<dt>It would get</dt><dd>${escape(view.scopeGranted.join(" "))}</dd></dl>
 ${code}<p><b>Approve or deny on your workstation's own page.</b> To open it, run <code>pimcp open</code> there (in a checkout: <code>npm start -- open</code>). This page only waits.</p>
 <p id="away" class="away"${view.away ? "" : " hidden"}>${escape(AWAY)}</p>
 <p id="state" role="status">Waiting, <span id="left">${escape(timeLeft(view.secondsLeft))}</span> left.</p>
@@ -43,14 +45,6 @@ ${code}<p><b>Approve or deny on your workstation's own page.</b> To open it, run
 /** An error that must not be sent to the address the request named. */
 export function errorPage(status: number, message: string, advice: string): Response {
   return page(status, "This sign-in cannot go on", { head: "", body: `<p>${escape(message)}</p><p class="small">${escape(advice)}</p>` });
-}
-
-/** Nothing where a client asks for the one scope there is and gets it: the words would tell a person nothing. */
-function scopeRows({ scopeAsked, scopeGranted }: WaitingView): string {
-  const asked = scopeAsked.join(" ");
-  const granted = scopeGranted.join(" ");
-  if (asked === "mcp" && granted === "mcp") return "";
-  return `\n<dt>It asked for</dt><dd>${escape(asked || "nothing in particular")}</dd>\n<dt>It would get</dt><dd>${escape(granted)}</dd>`;
 }
 
 function timeLeft(seconds: number): string {

@@ -124,6 +124,9 @@ describe("/authorize", () => {
       expect(html).not.toMatch(/<form|<button|<input|<img|<iframe/);
       expect(html.match(/<script/g)).toHaveLength(1);
       expect(html).toContain("<b>claude.ai</b>");
+      expect(html).toMatch(/asked for<\/dt><dd>&#60;script&#62;alert/);
+      expect(html).toMatch(/would get<\/dt><dd>mcp</);
+      expect((await bench.open(clientId)).html).toMatch(/asked for<\/dt><dd>mcp<\/dd>\s*<dt>It would get<\/dt><dd>mcp</);
       const policy = response.headers.get("content-security-policy") ?? "";
       const nonce = /script-src 'nonce-([^']+)'/.exec(policy)?.[1] ?? "";
       expect(html).toContain(`<script nonce="${nonce}">`);
