@@ -15,7 +15,8 @@ export interface ConfiguredClient {
   is(clientId: string): boolean;
   /** Whether its addresses were named in advance: then the person is not asked about another one. */
   isStrict(): boolean;
-  approve(redirectUri: string, now: number): void;
+  /** For the client that asked, which may be another than the one of today. */
+  approve(clientId: string, redirectUri: string, now: number): void;
   /** Forgets an address, or all of this client: the next sign-in with it is a new one again. Of another client nothing is known. */
   forget(clientId: string, redirectUri: string): void;
   forgetAll(): void;
@@ -48,9 +49,8 @@ export function createConfiguredClient(sql: SqlStorage, deposits: () => Deposits
   return {
     is: (clientId) => client()?.id === clientId,
     isStrict: () => client()?.redirects != null,
-    approve(redirectUri, now) {
-      const id = client()?.id;
-      if (id !== undefined) sql.exec("INSERT OR REPLACE INTO approved_redirects(client_id, redirect_uri, at) VALUES(?, ?, ?)", id, redirectUri, now);
+    approve(clientId, redirectUri, now) {
+      sql.exec("INSERT OR REPLACE INTO approved_redirects(client_id, redirect_uri, at) VALUES(?, ?, ?)", clientId, redirectUri, now);
     },
     forget(clientId, redirectUri) {
       sql.exec("DELETE FROM approved_redirects WHERE client_id = ? AND redirect_uri = ?", clientId, redirectUri);

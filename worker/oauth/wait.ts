@@ -72,7 +72,7 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
         settle(found, "denied"); // One try: a second one would be a guess.
         return { outcome: "wrong_code" };
       }
-      if (found.facts.configured === "new") options.configured.approve(request.redirectUri, options.now());
+      if (found.facts.configured === "new") options.configured.approve(request.clientId, request.redirectUri, options.now());
       pending.rememberAllowed(request.clientId, redirectHostOf(redirectUri), options.now());
       settle(found, "allowed");
       return { outcome: "allowed" };

@@ -88,6 +88,13 @@ describe("the client configured by hand", () => {
       }
       expect(bench.storage.sql.exec("SELECT key FROM oauth_kv WHERE key LIKE 'client:%'").toArray()).toEqual([]);
       bench.deposits = before;
+      const opened = await openPlain(bench, `${ADDRESS}-late`);
+      bench.deposits = { ...(before as Deposits), client: { id: "pimcp-new", sha256: SECRET_SHA256, redirects: null } };
+      expect((await bench.decide(opened)).searchParams.get("error")).toBe("server_error");
+      const ofNew = await bench.open("pimcp-new", { redirect_uri: `${ADDRESS}-late`, ...NO_PKCE });
+      await bench.look(ofNew);
+      expect(cards(bench)).toMatchObject([{ clientId: "pimcp-new", configured: "new" }]);
+      bench.deposits = before;
       expect((await bench.refresh(ID, tokens.refresh_token, inBody)).status).toBe(200);
     }));
 
