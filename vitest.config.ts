@@ -1,5 +1,6 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { testedProviderWithoutUnusedRoles } from "./scripts/provider-without-unused-roles.mjs";
 
 /** For the projects that run the program as it is shipped. */
 const globalSetup = "./test/support/built-program.setup.ts";
@@ -10,6 +11,7 @@ export default defineConfig({
     projects: [
       {
         plugins: [
+          testedProviderWithoutUnusedRoles,
           cloudflareTest({
             main: "./worker/index.ts",
             wrangler: { configPath: "./wrangler.toml" },

@@ -2,9 +2,10 @@
 // part; `--outdir=<directory>` puts it elsewhere.
 import { build } from "esbuild";
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { workerBundle } from "./worker-bundle.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const wanted = process.argv
@@ -12,8 +13,8 @@ const wanted = process.argv
   ?.slice("--only=".length)
   .split(",");
 const target = join(root, process.argv.find((argument) => argument.startsWith("--outdir="))?.slice("--outdir=".length) ?? "dist");
-/** A whole build is made beside the old one and then takes its place: an agent may be running from there. */
-const outdir = wanted === undefined ? `${target}-${process.pid}` : target;
+/** A build is made beside the old one and then takes its place, whole or file by file: an agent may be running from there. */
+const outdir = `${target}-${process.pid}`;
 const builds = (part) => wanted === undefined || wanted.includes(part);
 
 /** CommonJS dependencies inside an ES module bundle need a `require`. */
@@ -72,21 +73,7 @@ const withoutSchemaCompiler = {
 
 const jobs = [];
 if (builds("worker")) {
-  jobs.push(
-    build({
-      entryPoints: { "worker/index": "worker/index.ts" },
-      outdir,
-      absWorkingDir: root,
-      bundle: true,
-      format: "esm",
-      target: "es2024",
-      minify: true,
-      conditions: ["workerd", "worker", "browser"],
-      external: ["cloudflare:*", "node:*"],
-      logLevel: "warning",
-      legalComments: "none",
-    }),
-  );
+  jobs.push(build({ ...workerBundle, entryPoints: { "worker/index": "worker/index.ts" }, outdir, absWorkingDir: root }));
 }
 if (builds("agent")) {
   jobs.push(
@@ -117,9 +104,9 @@ if (builds("ui")) {
 }
 try {
   await Promise.all(jobs);
-  if (outdir !== target) await takePlace();
+  await (wanted === undefined ? takePlace() : replaceFiles());
 } finally {
-  if (outdir !== target) await rm(outdir, { recursive: true, force: true });
+  await rm(outdir, { recursive: true, force: true });
 }
 
 async function takePlace() {
@@ -127,4 +114,14 @@ async function takePlace() {
   if (existsSync(target)) await rename(target, old);
   await rename(outdir, target);
   await rm(old, { recursive: true, force: true });
+}
+
+async function replaceFiles() {
+  for (const entry of await readdir(outdir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const made = join(entry.parentPath, entry.name);
+    const place = join(target, relative(outdir, made));
+    await mkdir(dirname(place), { recursive: true });
+    await rename(made, place);
+  }
 }

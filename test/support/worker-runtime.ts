@@ -1,9 +1,10 @@
-/** The real Worker in real workerd, from source, on a free loopback port. */
+/** The real Worker in real workerd, bundled from source as it is shipped, on a free loopback port. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare, Response as MiniflareResponse } from "miniflare";
+import { workerBundle } from "../../scripts/worker-bundle.mjs";
 
 export const AGENT_KEY = "test-agent-key-0123456789abcdef0123456789";
 
@@ -14,16 +15,7 @@ const bundles = new Map<string, Promise<string>>();
 function bundleOf(entry: string): Promise<string> {
   const known = bundles.get(entry);
   if (known !== undefined) return known;
-  const made = build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "es2024",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*", "node:*"],
-    logLevel: "warning",
-  }).then((result) => result.outputFiles[0]?.text ?? "");
+  const made = build({ ...workerBundle, entryPoints: [entry], write: false }).then((result) => result.outputFiles[0]?.text ?? "");
   bundles.set(entry, made);
   return made;
 }
