@@ -42,7 +42,8 @@ function isInstalled(dir, lock) {
   });
 }
 
-const BUILD_INPUTS = ["shared", "worker", "local-agent", "ui", "scripts/build.mjs", "package-lock.json", "wrangler.toml"];
+const BUILD_SCRIPTS = ["scripts/build.mjs", "scripts/worker-bundle.mjs", "scripts/provider-without-unused-roles.mjs"];
+const BUILD_INPUTS = ["shared", "worker", "local-agent", "ui", ...BUILD_SCRIPTS, "package-lock.json", "wrangler.toml"];
 
 /**
  * Whether `dist` is what the sources would give now.
@@ -80,14 +81,14 @@ function fingerprint(root) {
   return hash.digest("hex");
 }
 
-/** wrangler's types of the Worker's runtime and bindings, made again when their inputs changed. */
+/** wrangler's types of the Worker's runtime, made again when their inputs changed. Its bindings are worker/env.ts. */
 export async function ensureWorkerTypes(root, node, env) {
   const types = join(root, ".types", "worker-configuration.d.ts");
   const inputs = ["wrangler.toml", "package-lock.json"].map((name) => statSync(join(root, name)).mtimeMs);
   const made = statSync(types, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (made > Math.max(...inputs)) return 0;
   mkdirSync(dirname(types), { recursive: true });
-  return runStep(node, [entryOf(root, "wrangler"), "types", ".types/worker-configuration.d.ts"], {
+  return runStep(node, [entryOf(root, "wrangler"), "types", "--include-env=false", ".types/worker-configuration.d.ts"], {
     cwd: root,
     env: { ...env, WRANGLER_SEND_METRICS: "false" },
   });

@@ -1,9 +1,13 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { readDeployArguments } from "../../../local-agent/cli/deploy-arguments.ts";
 import { deploy } from "../../../local-agent/cli/deploy.ts";
+import { wranglerCommand } from "../../../local-agent/cli/wrangler.ts";
 import { preparePrivateDirectory } from "../../../local-agent/daemon/config-dir.ts";
+import { findInstallation } from "../../../local-agent/daemon/installation.ts";
 import { chooseRelay } from "../../../local-agent/daemon/relay-target.ts";
 import type { Mode } from "../../../local-agent/daemon/settings.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -165,6 +169,30 @@ test("[ST44] a dry run with the real wrangler prints bindings and a size within 
   expect(() => preparePrivateDirectory(it.config)).not.toThrow();
   expect(chooseRelay(plainStart, it.config).kind).toBe("embedded");
 });
+
+test("[ER1] the file of the embedded relay, just built, is what a checkout uploads, and nothing else", { timeout: 60_000 }, async () => {
+  const { worker } = findInstallation(join(packageRoot, "dist/pimcp.mjs"));
+  const uploaded = await uploadedFrom(packageRoot);
+  expect(uploaded).toEqual({ names: ["index.js"], code: readFileSync(worker, "utf8") });
+});
+
+test("[ST44] from a package without sources, what is there is uploaded", { timeout: 60_000 }, async () => {
+  const published = tempDir("package");
+  for (const path of ["package.json", "wrangler.toml"]) cpSync(join(packageRoot, path), join(published, path));
+  mkdirSync(join(published, "dist/worker"), { recursive: true });
+  const code = 'import { DurableObject } from "cloudflare:workers";\nexport class WorkspaceObject extends DurableObject {}\nexport default {};\n';
+  writeFileSync(join(published, "dist/worker/index.js"), code);
+  expect(await uploadedFrom(published)).toEqual({ names: ["index.js"], code });
+});
+
+/** What `npx wrangler deploy` would upload from this directory. */
+async function uploadedFrom(cwd: string) {
+  const outdir = tempDir("uploaded");
+  const [program, ...before] = wranglerCommand({ packageRoot, env: {} });
+  const env = { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
+  await promisify(execFile)(program, [...before, "deploy", "--dry-run", "--outdir", outdir], { cwd, env, timeout: 50_000 });
+  return { names: readdirSync(outdir).filter((name) => name !== "README.md"), code: readFileSync(join(outdir, "index.js"), "utf8") };
+}
 
 test.for<[string, string]>([
   ["--dry-rum", "Unknown flag --dry-rum. Did you mean --dry-run? See npm run deploy -- --help."],
