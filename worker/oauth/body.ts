@@ -25,16 +25,19 @@ function refuse(why: BodyRefusal, tooLarge: () => Response): Response {
   }
 }
 
-/** The body of an answer as text, or `undefined` when it is longer than `maxBytes`. Whoever asked bounds the time. */
-export async function readAnswer(answer: Response, maxBytes: number): Promise<string | undefined> {
+/** The body of an answer as text, or `undefined` when it is longer than `maxBytes`. Throws when `signal` ends the wait for it. */
+export async function readAnswer(answer: Response, maxBytes: number, signal?: AbortSignal): Promise<string | undefined> {
   if (Number(answer.headers.get("content-length") ?? 0) > maxBytes) return undefined;
   const reader = answer.body?.getReader();
   if (reader === undefined) return "";
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", () => void reader.cancel(), { once: true });
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   for (;;) {
     const { done, value } = (await reader.read()) as { done: boolean; value?: Uint8Array };
+    signal?.throwIfAborted();
     if (done || value === undefined) return text + decoder.decode();
     bytes += value.byteLength;
     if (bytes > maxBytes) {

@@ -8,7 +8,18 @@ export interface Counters {
   take(limits: readonly Limit[], windowMs: number): boolean;
 }
 
+/** Whoever has more sources than this is held by no limit per source; what they leave would only fill the store. */
+const MAX_ROWS = 1_000;
+const LOOK_EVERY = 250;
+
 export function createCounters(sql: SqlStorage, now: () => number): Counters {
+  let added = 0;
+  const add = (key: string, windowMs: number) => {
+    if (added++ % LOOK_EVERY === 0) {
+      sql.exec("DELETE FROM counters WHERE key IN (SELECT key FROM counters ORDER BY expires_at DESC LIMIT -1 OFFSET ?)", MAX_ROWS);
+    }
+    sql.exec("INSERT OR REPLACE INTO counters(key, count, expires_at) VALUES(?, 1, ?)", key, now() + windowMs);
+  };
   const read = (key: string) => sql.exec<{ count: number }>("SELECT count FROM counters WHERE key = ? AND expires_at > ?", key, now()).toArray()[0];
   return {
     take(limits, windowMs) {
@@ -16,7 +27,7 @@ export function createCounters(sql: SqlStorage, now: () => number): Counters {
       if (counted.some(({ count, limit }) => count >= limit)) return false;
       for (const { key, count } of counted) {
         if (count > 0) sql.exec("UPDATE counters SET count = count + 1 WHERE key = ?", key);
-        else sql.exec("INSERT OR REPLACE INTO counters(key, count, expires_at) VALUES(?, 1, ?)", key, now() + windowMs);
+        else add(key, windowMs);
       }
       return true;
     },

@@ -41,6 +41,8 @@ export interface Pending {
 /** At most this many wait at once, and this many of one source. */
 const TOTAL = 8;
 const PER_SOURCE = 2;
+/** Displaced ones whose pages have not asked yet; the pages of older ones learn that it is over. */
+const MAX_DISPLACED = 64;
 /** How long the outcome of an expired request stays, for its page to learn of it. */
 const LINGER_MS = 60_000;
 
@@ -77,6 +79,11 @@ export function createPendingStore(sql: SqlStorage): PendingStore {
         .toArray();
       const displaced = placesToFree(waiting, pending.source, { total: TOTAL, perSource: PER_SOURCE, ownSource });
       for (const id of displaced) settle(id, "displaced");
+      sql.exec(
+        `DELETE FROM pending_authorizations WHERE state = 'displaced' AND id IN
+         (SELECT id FROM pending_authorizations WHERE state = 'displaced' ORDER BY created_at DESC, id LIMIT -1 OFFSET ?)`,
+        MAX_DISPLACED,
+      );
       sql.exec(
         "INSERT INTO pending_authorizations(id, state, raised, source, created_at, expires_at, facts) VALUES(?, 'waiting', 0, ?, ?, ?, ?)",
         pending.id,

@@ -7,7 +7,7 @@ import type { Counters, Limit } from "./counters.ts";
 import { placesToFree } from "./fair-places.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
 import { readJsonBody, type Providers } from "./provider.ts";
-import { judgeRedirect } from "./redirects.ts";
+import { judgeRedirect, type RedirectVerdict } from "./redirects.ts";
 import { sourceOfPage, visitorOf } from "./visitor.ts";
 
 const HOUR_MS = 60 * 60_000;
@@ -21,6 +21,8 @@ const UNUSED_LIFE_MS = 24 * HOUR_MS;
 /** A real registration is below 4 kB. */
 const MAX_BYTES = 64 * 1024;
 const MAX_REDIRECTS = 20;
+/** Together. They are what a registration leaves in the store. */
+const MAX_REDIRECTS_LENGTH = 8_000;
 /** What is passed on and stored. Logos and policies are not shown to anyone, so they are not kept. */
 const KEPT = ["client_name", "redirect_uris", "token_endpoint_auth_method", "token_endpoint_auth_methods_supported", "grant_types", "response_types"];
 
@@ -52,11 +54,11 @@ export function createRegistration({ providers, sql, counters, bodies, now }: Re
         oauthError(413, "invalid_client_metadata", `A registration is at most ${MAX_BYTES} bytes long.`),
       );
       if (!body.ok) return body.error;
-      const metadata = acceptMetadata(parseJson(body.value));
-      if (!metadata.ok) return metadata.error;
-      const answer = await providers.fetch(postJson(`${issuer}/register`, metadata.value), issuer);
+      const asked = acceptMetadata(parseJson(body.value));
+      if (!asked.ok) return asked.error;
+      const answer = await providers.fetch(postJson(`${issuer}/register`, asked.value.metadata), issuer);
       if (!answer.ok) return answer;
-      const registered = await readJsonBody(answer);
+      const registered = answerOf(await readJsonBody(answer), asked.value.applicationType);
       const clientId = registered["client_id"];
       if (typeof clientId === "string") await remember(providers, sql, { clientId, source, now: now() });
       return new Response(JSON.stringify(registered), { status: answer.status, headers: answer.headers });
@@ -84,33 +86,65 @@ function limitsOf(address: string, source: string): readonly Limit[] {
   return source === address ? [own] : [own, [`register:${address} pages`, PER_HOUR_OF_PAGES]];
 }
 
+interface Asked {
+  readonly metadata: JsonObject;
+  readonly applicationType: JsonValue | undefined;
+}
+
 /** The part of a stranger's metadata that is passed on, or the refusal. */
-function acceptMetadata(value: JsonValue | undefined): Result<JsonObject, Response> {
+function acceptMetadata(value: JsonValue | undefined): Result<Asked, Response> {
   if (!isJsonObject(value)) return err(oauthError(400, "invalid_client_metadata", "The body must be a JSON object (RFC 7591 §3.1)."));
   const uris = value["redirect_uris"];
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECTS || !uris.every((uri) => typeof uri === "string")) {
     return err(oauthError(400, "invalid_redirect_uri", `"redirect_uris" must list 1 to ${MAX_REDIRECTS} addresses.`));
   }
-  const usable = acceptRedirects(uris);
-  if (!usable.ok) return usable;
+  if (uris.join("").length > MAX_REDIRECTS_LENGTH) {
+    return err(oauthError(400, "invalid_redirect_uri", `"redirect_uris" may have ${MAX_REDIRECTS_LENGTH} characters in all.`));
+  }
+  // OpenID Connect Registration §2. It says "web" where nothing is said; MCP clients on loopback say nothing.
+  const applicationType = value["application_type"] ?? undefined;
+  if (applicationType !== undefined && applicationType !== "native" && applicationType !== "web") {
+    return err(oauthError(400, "invalid_client_metadata", '"application_type" must be "native" or "web".'));
+  }
+  const usable = acceptRedirects(uris, applicationType === "web");
+  return usable.ok ? ok({ metadata: { ...keptOf(value), redirect_uris: usable.value }, applicationType }) : usable;
+}
+
+function keptOf(value: JsonObject): JsonObject {
   const kept: Record<string, JsonValue> = {};
   for (const member of KEPT) if (Object.hasOwn(value, member)) kept[member] = value[member] ?? null;
   if (typeof kept["client_name"] === "string") kept["client_name"] = kept["client_name"].slice(0, 200);
   // A client may list flows we do not offer beside the one we do (RFC 7591 §2 lets the server choose).
   kept["grant_types"] = offered(kept["grant_types"], ["authorization_code", "refresh_token"]);
   kept["response_types"] = offered(kept["response_types"], ["code"]);
-  return ok({ ...kept, redirect_uris: usable.value });
+  return kept;
+}
+
+/** RFC 7591 §3.2.1: what was registered. A secret lasts as long as its client, which its use keeps alive. */
+function answerOf(registered: JsonObject, applicationType: JsonValue | undefined): JsonObject {
+  return {
+    ...registered,
+    ...(applicationType !== undefined && { application_type: applicationType }),
+    ...("client_secret" in registered && { client_secret_expires_at: 0 }),
+  };
 }
 
 /** One dangerous address refuses the registration; an app's private scheme is only dropped (Cursor lists one beside two usable). */
-function acceptRedirects(uris: readonly string[]): Result<readonly string[], Response> {
-  const judged = uris.map((uri) => ({ uri, judgement: judgeRedirect(uri) }));
+function acceptRedirects(uris: readonly string[], isWeb: boolean): Result<readonly string[], Response> {
+  const judged = uris.map((uri) => ({ uri, judgement: isWeb ? judgeWebRedirect(uri) : judgeRedirect(uri) }));
   const usable = judged.filter(({ judgement }) => judgement.verdict === "usable").map(({ uri }) => uri);
   for (const { judgement } of judged) {
     if (judgement.verdict === "usable" || (judgement.verdict === "unusable" && usable.length > 0)) continue;
     return err(oauthError(400, "invalid_redirect_uri", `A redirect address ${judgement.reason}.`));
   }
   return ok(usable);
+}
+
+/** The code of a web application goes to its server alone. */
+function judgeWebRedirect(uri: string): RedirectVerdict {
+  const judgement = judgeRedirect(uri);
+  const isOther = judgement.verdict === "usable" && !/^https:/i.test(uri);
+  return isOther ? { verdict: "unusable", reason: 'must use https, as "application_type" is "web"' } : judgement;
 }
 
 function offered(asked: JsonValue | undefined, ours: readonly string[]): JsonValue {

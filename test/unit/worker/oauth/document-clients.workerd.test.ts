@@ -123,16 +123,20 @@ describe("clients named by a document", () => {
   test("[OA67] a good document is fetched once a minute, a failure every time", async () => {
     let now = 0;
     const guard = guarded(globalThis.fetch, () => now);
-    answers[CLIENT] = () => Response.json({ a: 1 }, { headers: { "content-length": "7" } });
-    for (let at = 0; at < 3; at += 1) expect(await (await guard(CLIENT)).json()).toEqual({ a: 1 });
+    answers[CLIENT] = () => Response.json(document(CLIENT));
+    for (let at = 0; at < 3; at += 1) expect(await (await guard(CLIENT)).json()).toEqual(document(CLIENT));
     expect(fetched).toHaveLength(1);
     now = 60_000;
     await guard(CLIENT);
     expect(fetched).toHaveLength(2);
     for (let at = 0; at < 2; at += 1) expect((await guard("https://gone.example/x")).status).toBe(404);
     expect(fetched).toHaveLength(4);
+    answers["https://page.example/x"] = () => new Response("<html>");
+    answers["https://other.example/x"] = () => Response.json(document(CLIENT));
+    for (const address of ["https://page.example/x", "https://other.example/x"]) for (let at = 0; at < 2; at += 1) await guard(address);
+    expect(fetched).toHaveLength(8);
     await expect(guard("https://10.0.0.1/x")).rejects.toThrow("not a public one");
-    expect(fetched).toHaveLength(4);
+    expect(fetched).toHaveLength(8);
   });
 
   test("[OA68] the token endpoint fetches nothing for strangers", () =>

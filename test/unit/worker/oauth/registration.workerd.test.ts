@@ -65,6 +65,56 @@ describe("registration", () => {
       }
     }));
 
+  test.for<[string | null | undefined, string[], string[]]>([
+    [undefined, [REDIRECT, "http://localhost:1/cb", "cursor://x/cb"], [REDIRECT, "http://localhost:1/cb", "cursor://x/cb"]],
+    [null, ["http://127.0.0.1/cb"], ["http://127.0.0.1/cb"]],
+    ["native", [REDIRECT, "http://[::1]/cb", "cursor://x/cb"], [REDIRECT, "http://[::1]/cb", "cursor://x/cb"]],
+    ["web", [REDIRECT, "http://localhost:1/cb", "cursor://x/cb"], [REDIRECT]],
+  ])("[OA132] an application of type %s may return to what fits it", ([application_type, redirect_uris, usable]) =>
+    withIssuer(async (bench) => {
+      const answer = await bench.send("/register", { json: { application_type, redirect_uris } });
+      expect(answer.status).toBe(201);
+      const registered = (await answer.json()) as Record<string, unknown>;
+      expect(registered["redirect_uris"]).toEqual(usable);
+      expect(registered["application_type"]).toBe(application_type ?? undefined);
+    }),
+  );
+
+  test("[OA132] a web application without an https address, or another type, is refused", () =>
+    withIssuer(async (bench) => {
+      const register = async (json: unknown) => {
+        const answer = await bench.send("/register", { json });
+        return [answer.status, await errorOf(answer)];
+      };
+      for (const uri of ["http://localhost/cb", "cursor://x/cb"]) {
+        expect(await register({ application_type: "web", redirect_uris: [uri] })).toEqual([400, "invalid_redirect_uri"]);
+      }
+      for (const application_type of ["Web", "", "service", 1, ["web"], {}]) {
+        expect(await register({ application_type, redirect_uris: [REDIRECT] })).toEqual([400, "invalid_client_metadata"]);
+      }
+      expect([bench.count("oauth_kv"), bench.count("unused_clients")]).toEqual([0, 0]);
+    }));
+
+  test("[OA133] the answer says what was registered, and a secret that does not expire", () =>
+    withIssuer(async (bench) => {
+      // As Copilot Studio asks: neither scope nor method, nor flows.
+      const confidential = await (await bench.send("/register", { json: { client_name: "Copilot", redirect_uris: [REDIRECT] } })).json();
+      expect(confidential).toMatchObject({
+        client_id: expect.any(String),
+        client_id_issued_at: expect.any(Number),
+        client_secret: expect.any(String),
+        client_secret_expires_at: 0,
+        client_name: "Copilot",
+        redirect_uris: [REDIRECT],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "client_secret_basic",
+      });
+      const open = await (await bench.send("/register", { json: { redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" } })).json();
+      expect(open).toMatchObject({ token_endpoint_auth_method: "none", client_id_issued_at: expect.any(Number) });
+      expect(Object.keys(open as object)).not.toContain("client_secret_expires_at");
+    }));
+
   test("[OA15] thirty an hour from one source", () =>
     withIssuer(async (bench) => {
       for (let at = 0; at < 30; at += 1) await bench.register({}, { ip: `2001:db8:1:2::${at}`, headers: { "x-forwarded-for": `198.51.100.${at}` } });
