@@ -60,7 +60,7 @@ describe("registrations", () => {
         expect(opened.html).not.toContain(SCRIPT);
         const card = bench.issuer.pending().find(({ id }) => id === opened.id);
         expect(card).toMatchObject({ redirectHost: "evil.example", allowedBefore: false });
-        expect(card?.clientName).not.toMatch(/[\u202e\u0000\n]/);
+        expect(card?.clientName).not.toMatch(/\p{C}/u);
         await bench.decide(opened, { allow: false });
       }
     }));
@@ -84,7 +84,9 @@ describe("documents", () => {
         for (const path of [...RESOURCE_PATHS, ...SERVER_PATHS]) {
           const plain = await (await bench.send(path)).text();
           expect(plain).not.toContain("evil");
-          for (const name of Object.keys(evil)) expect(await (await bench.send(path, { headers: { ...evil } })).text(), name).toBe(plain);
+          for (const headers of [evil, ...Object.entries(evil).map(([name, value]) => ({ [name]: value }))]) {
+            expect([headers, await (await bench.send(path, { headers })).text()]).toEqual([headers, plain]);
+          }
           expect(await (await bench.send(`${path}?resource=https://evil.example&issuer=evil`)).text()).toBe(plain);
           expect(await (await bench.send(path, { method: "HEAD" })).text()).toBe("");
           const preflight = await bench.send(path, { method: "OPTIONS", headers: evil });
