@@ -78,6 +78,6 @@ async function register(issuer: string, method: string, redirect: string): Promi
 }
 
 async function allowAndReturn(address: string, link: RelayLink): Promise<void> {
-  const callback = await openAndAllow(address, async (decision) => (await link.decide(decision)).outcome);
+  const { callback } = await openAndAllow(new URL(address), async (decision) => (await link.decide(decision)).outcome);
   await (await fetch(callback)).text();
 }

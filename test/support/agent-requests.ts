@@ -13,14 +13,15 @@ export interface SendOptions {
   readonly era?: Era;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;
+  readonly via?: typeof fetch;
 }
 
 const ENVELOPE = { "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {} };
 
 /** Posts one message; resolves at the answer's head. */
-export function send({ url, token }: Endpoint, message: Message, { era = "legacy", headers = {}, signal }: SendOptions = {}): Promise<Response> {
+export function send({ url, token }: Endpoint, message: Message, { era = "legacy", headers = {}, signal, via }: SendOptions = {}): Promise<Response> {
   const body = { jsonrpc: "2.0", ...message };
-  const more = signal === undefined ? {} : { signal };
+  const more = { ...(signal !== undefined && { signal }), ...(via !== undefined && { via }) };
   if (era === "legacy") return post(url, body, { token, headers, ...more });
   const params = message.params ?? {};
   const name = params["name"];

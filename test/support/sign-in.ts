@@ -52,24 +52,38 @@ async function authorize(origin: string, pageUrl: string, clientId: string, veri
     code_challenge_method: "S256",
     state: "s",
   });
-  const redirect = await openAndAllow(`${origin}/authorize?${query}`, decideOnPage(pageUrl));
-  return redirect.searchParams.get("code") ?? "";
+  const { callback } = await openAndAllow(new URL(`${origin}/authorize?${query}`), decideOnPage(pageUrl));
+  return callback.searchParams.get("code") ?? "";
 }
 
 /** The person's answer to the card of this id; resolves with what became of it. */
 export type Decide = (decision: AuthorizationDecision) => Promise<string | undefined>;
 
-/** A browser without scripts or window: opens the address, waits with the page's cookie and gives the address it is then sent to. */
-export async function openAndAllow(authorizeUrl: string, decide: Decide): Promise<URL> {
-  const waiting = await fetch(authorizeUrl);
-  const html = await waiting.text();
-  const id = /data-id="([^"]+)"/.exec(html)?.[1] ?? "";
-  const code = /id="code">([^<]+)</.exec(html)?.[1];
+export interface Allowed {
+  /** What the waiting page showed, as HTML. */
+  readonly page: string;
+  /** Where the browser was sent in the end, with what the issuer gave it for the client. */
+  readonly callback: URL;
+}
+
+/**
+ * A browser without scripts or window: opens the address, waits with the page's cookie and gives the address it is then sent to.
+ * `via`: for an issuer that plain `fetch` does not reach. Throws what came instead of the waiting page.
+ */
+export async function openAndAllow(authorizeUrl: URL, decide: Decide, via: typeof fetch = fetch): Promise<Allowed> {
+  const waiting = await via(authorizeUrl, { redirect: "manual" });
+  const page = await waiting.text();
+  if (waiting.status !== 200) {
+    const instead = waiting.headers.get("location") ?? page.replace(/<[^>]*>|\s+/g, " ");
+    throw new Error(`the issuer answered ${waiting.status} instead of asking the person: ${instead}`);
+  }
+  const id = /data-id="([^"]+)"/.exec(page)?.[1] ?? "";
+  const code = /id="code">([^<]+)</.exec(page)?.[1]?.replaceAll(" ", "");
   const cookie = waiting.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const outcome = fetch(new URL(`/authorize/wait?id=${id}`, authorizeUrl), { headers: { cookie } });
+  const outcome = via(new URL(`/authorize/wait?id=${id}`, authorizeUrl), { headers: { cookie } });
   await allow({ id, allow: true, ...(code !== undefined && { code }) }, decide);
   const { redirect } = (await (await outcome).json()) as { redirect: string };
-  return new URL(redirect);
+  return { page, callback: new URL(redirect) };
 }
 
 /** Until the card has risen there is nothing to decide, which the answer says. */
@@ -81,7 +95,8 @@ async function allow(decision: AuthorizationDecision, decide: Decide): Promise<v
   throw new Error("the card did not rise");
 }
 
-function decideOnPage(pageUrl: string): Decide {
+/** `pageUrl`: the loopback page with its secret. */
+export function decideOnPage(pageUrl: string): Decide {
   const { origin, hash } = new URL(pageUrl);
   return async (decision) => {
     const answer = await fetch(`${origin}/api/decide`, {
