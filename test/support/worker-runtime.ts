@@ -11,8 +11,8 @@ export const AGENT_KEY = "test-agent-key-0123456789abcdef0123456789";
 const WORKER_ENTRY = join(import.meta.dirname, "../../worker/index.ts");
 const bundles = new Map<string, Promise<string>>();
 
-/** Built once per test process and entry. */
-function bundleOf(entry: string): Promise<string> {
+/** An entry as one module for workerd; built once per test process. */
+export function bundleOf(entry: string): Promise<string> {
   const known = bundles.get(entry);
   if (known !== undefined) return known;
   const made = build({ ...workerBundle, entryPoints: [entry], write: false }).then((result) => result.outputFiles[0]?.text ?? "");
