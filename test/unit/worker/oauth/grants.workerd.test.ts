@@ -166,7 +166,7 @@ test("[OA11] [OA81] a token that was seen before is looked up again at every cal
     expect(await bench.mcp(`Bearer ${one.access_token}`)).toEqual(await bench.mcp(`Bearer ${one.access_token}`));
     const [grant] = bench.issuer.grants();
     await bench.issuer.revoke([grant?.id ?? ""]);
-    expect([await status(one.access_token), await status(other.access_token)].toSorted()).toEqual([200, 401]);
+    expect([await status(one.access_token), await status(other.access_token)].toSorted((a, b) => a - b)).toEqual([200, 401]);
     const left = (await status(one.access_token)) === 200 ? one : other;
     expect((await bench.mcp(`Bearer ${left.access_token}`, "https://other.example")).status).toBe(401);
     bench.pass(12 * 60 * 60_000 + 1000);

@@ -203,7 +203,10 @@ const EVENTS: readonly (readonly [string, (bench: Bench, client: Client) => Prom
 ];
 
 describe.each(KINDS)("a client that is %s", (_name, make) => {
-  test.each(EVENTS)("%s", (_event, run) => withEverything(async (bench) => run(bench, await make(bench))));
+  test.each(EVENTS)("%s", async (_event, run) => {
+    expect.hasAssertions();
+    await withEverything(async (bench) => run(bench, await make(bench)));
+  });
 });
 
 /** A static token is made at the workstation: nobody asks for it, so there is nothing to deny, no code, no verifier, no browser and no client. */
