@@ -20,12 +20,14 @@ export async function authenticate(request: Request, issuer: string, deposits: D
   const token = /^bearer +([^\s,]+)$/i.exec(authorization)?.[1];
   if (token === undefined || token.length > MAX_TOKEN_LENGTH) return err(challenge(issuer, deposits, "invalid_token"));
   const hash = await sha256Hex(token);
-  const principal = matchStaticToken(hash, deposits.staticTokens) ?? (deposits.oauth ? await grantOf(token, hash, issuer, doors) : undefined);
+  const principal =
+    matchStaticToken(hash, deposits.staticTokens, doors.now()) ?? (deposits.oauth ? await grantOf(token, hash, issuer, doors) : undefined);
   if (principal === undefined) return err(challenge(issuer, deposits, "invalid_token"));
   return principal.scope.includes(SCOPE) ? ok(principal) : err(challenge(issuer, deposits, "insufficient_scope"));
 }
 
 interface Doors {
+  readonly now: () => number;
   readonly seenTokens: SeenTokens;
   readonly grants: Pick<Grants, "used">;
 }

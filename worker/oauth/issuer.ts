@@ -156,6 +156,7 @@ function assemble(options: IssuerOptions) {
   const seenTokens = createSeenTokens(kv, (token, issuer) => providers.validate(token, issuer));
   return {
     sql,
+    now,
     providers,
     seenTokens,
     configured,

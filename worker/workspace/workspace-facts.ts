@@ -30,6 +30,12 @@ export class WorkspaceFacts {
     this.#deposits = deposits;
   }
 
+  /** From the next request on. Without deposits there is nobody to ask for it. */
+  setStaticTokens(staticTokens: Deposits["staticTokens"]): void {
+    const deposits = this.deposits();
+    if (deposits !== undefined) this.setDeposits({ ...deposits, staticTokens });
+  }
+
   /** Public address the agent's socket came from. */
   workstationAddress(): string | undefined {
     return this.#store.read("workstation_address") as string | undefined;

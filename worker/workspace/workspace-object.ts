@@ -186,6 +186,12 @@ export class WorkspaceObject extends DurableObject<Env> {
         if (!which.success) throw new RangeError('grants.revoke expects { ids: [id, …] or "all" }');
         return this.#oauth().revoke(which.output.ids);
       }
+      case "tokens.set": {
+        const set = v.safeParse(AGENT_CALLS["tokens.set"].params, call.params);
+        if (!set.success) throw new RangeError("tokens.set expects { staticTokens: [{ id, name, sha256, scope, expiresAt? }, …] }");
+        this.#facts.setStaticTokens(set.output.staticTokens);
+        return {};
+      }
       default:
         throw new RangeError(`this relay knows no call "${call.method.slice(0, 50)}": update it with "npm run deploy"`);
     }

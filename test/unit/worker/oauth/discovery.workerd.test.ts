@@ -205,6 +205,20 @@ describe("who calls /mcp", () => {
       expect([status, challenge.includes('error="insufficient_scope"'), challenge.includes('scope="mcp"')]).toEqual([403, true, true]);
     }));
 
+  test("[OA120] a static token that has expired is as good as unknown, also beside one that has not", () =>
+    withIssuer(async (bench) => {
+      if (bench.deposits === undefined) throw new Error("deposits expected");
+      const [known] = bench.deposits.staticTokens;
+      if (known === undefined) throw new Error("a token expected");
+      const expiring = { ...known, id: "t2", name: "expiring", expiresAt: bench.now() + 60 * 60_000 };
+      bench.deposits = { ...bench.deposits, staticTokens: [expiring] };
+      expect((await bench.mcp(`Bearer ${STATIC_TOKEN}`)).principal).toMatchObject({ id: "token:t2", name: "expiring" });
+      bench.pass(60 * 60_000);
+      expect((await bench.mcp(`Bearer ${STATIC_TOKEN}`)).challenge).toContain('error="invalid_token"');
+      bench.deposits = { ...bench.deposits, staticTokens: [known, expiring] };
+      expect((await bench.mcp(`Bearer ${STATIC_TOKEN}`)).principal).toMatchObject({ id: `token:${known.id}` });
+    }));
+
   test("[OA11] the principal of a grant stays the same over refreshes", () =>
     withIssuer(async (bench) => {
       const { clientId, access_token, refresh_token } = await bench.connect({ client_name: "Cl\u202eaude\n  <b>" });
