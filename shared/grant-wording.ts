@@ -11,7 +11,7 @@ export function grantTimes({ createdAt, lastUsedAt, expiresAt }: Grant, now: num
 }
 
 /** "2026-11-30 16:21". */
-function minuteOf(at: number): string {
+export function minuteOf(at: number): string {
   const time = new Date(at);
   const two = (part: number): string => String(part).padStart(2, "0");
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;

@@ -10,3 +10,6 @@ export const Principal = v.object({
   scope: v.array(v.string()),
 });
 export type Principal = v.InferOutput<typeof Principal>;
+
+/** Name of the token of a run, among those the person created and named: no other may have it. */
+export const OWN_TOKEN_NAME = "static token";

@@ -19,6 +19,8 @@ import { openRunningPage } from "./open-page.ts";
 import { PENDING_FLAGS, readPendingArguments } from "./pending-arguments.ts";
 import { runPendingCommand } from "./pending-command.ts";
 import { runAgent } from "./run-agent.ts";
+import { readTokenArguments, TOKEN_FLAGS } from "./token-arguments.ts";
+import { runTokenCommand } from "./token-command.ts";
 
 const show = (text: string): void => void process.stdout.write(text);
 
@@ -76,6 +78,9 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
         program,
         isToolShell: isStartedByTool(process.env),
       });
+    case "token":
+      refuseKept(npm, TOKEN_FLAGS, argv);
+      return runTokenCommand(understood(readTokenArguments(argv, Date.now())), { directories, show, isToolShell: isStartedByTool(process.env) });
     case undefined:
     default:
       return undefined;

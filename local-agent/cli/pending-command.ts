@@ -11,6 +11,7 @@ import { chooseAgent } from "./choose-agent.ts";
 import { choiceWords } from "./command-words.ts";
 import { jsonLine } from "./json-line.ts";
 import { PENDING_HELP, type PendingOrder } from "./pending-arguments.ts";
+import { refuseInToolShell } from "./tool-shell.ts";
 import { chooseToAllow, chooseToDeny, shortId } from "./waiting-requests.ts";
 import { wrap } from "./wrap.ts";
 
@@ -49,12 +50,6 @@ export async function runPendingCommand(order: PendingOrder, around: PendingSurr
   const { outcome } = v.parse(DecisionOutcome, await askAgent(path, { method: "authorization.decide", params: decision }));
   around.show(order.json ? jsonLine({ outcome, id }) : `${outcomeText(outcome, chosen.value)}\n`);
   return outcome === "allowed" || outcome === "denied" ? EXIT.asked : EXIT.failed;
-}
-
-/** A model that means to help would otherwise let itself in. What it cannot stop: docs/security.md. */
-function refuseInToolShell(isToolShell: boolean, command: string): void {
-  if (!isToolShell) return;
-  throw new StartFailure(`${command} is the person's alone, and this shell was started by a tool of an agent: run it in a terminal of your own.`);
 }
 
 type Asked = Extract<PendingOrder, { kind: "list" }>;

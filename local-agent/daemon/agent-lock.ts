@@ -5,9 +5,9 @@
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import lockfile from "proper-lockfile";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import { readPrivateFile, writePrivateFile } from "./config-dir.ts";
+import { underGuard } from "./guard.ts";
 import { identify, isStillRunning, type ProcessIdentity } from "../node/process-identity.ts";
 import { StartFailure } from "./start-failure.ts";
 
@@ -79,21 +79,4 @@ export function listLiveClaims(stateDir: string): readonly AgentClaim[] {
 
 function claimPath(dir: string): string {
   return join(dir, "agent.json");
-}
-
-/** The guard is held for milliseconds; one left by a kill in that moment goes stale after 2 s and the retries outlast it. */
-async function underGuard(dir: string, run: () => void): Promise<void> {
-  const release = await lockfile.lock(dir, {
-    realpath: false,
-    lockfilePath: join(dir, "guard.lock"),
-    stale: 2000,
-    // A clock that jumps makes a fresh lock look old; the work below is done in a moment, and the claim itself decides.
-    onCompromised: () => {},
-    retries: { retries: 100, factor: 1, minTimeout: 50, maxTimeout: 50 },
-  });
-  try {
-    run();
-  } finally {
-    await release();
-  }
 }

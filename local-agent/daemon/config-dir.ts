@@ -46,7 +46,7 @@ const MAX_PRIVATE_BYTES = 64 * 1024;
  * The trimmed text of a file that holds a secret; `undefined` when there is none. Throws `StartFailure` when others could
  * have read it: a key that leaked once must be noticed, not used.
  */
-export function readPrivateFile(path: string): string | undefined {
+export function readPrivateFile(path: string, maxBytes = MAX_PRIVATE_BYTES): string | undefined {
   let found: Stats;
   try {
     found = statSync(path);
@@ -54,7 +54,7 @@ export function readPrivateFile(path: string): string | undefined {
     if (systemErrorCode(error) === "ENOENT" || systemErrorCode(error) === "ENOTDIR") return undefined;
     throw new StartFailure(`Cannot read ${path} (${systemErrorCode(error) ?? String(error)}): check its permissions.`);
   }
-  refuseExposed(path, found);
+  refuseExposed(path, found, maxBytes);
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
@@ -94,9 +94,9 @@ export function mintSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-function refuseExposed(path: string, found: Stats): void {
+function refuseExposed(path: string, found: Stats, maxBytes: number): void {
   if (!found.isFile()) throw new StartFailure(`${path} is not a regular file: name a file that holds the secret.`);
-  if (found.size > MAX_PRIVATE_BYTES) throw new StartFailure(`${path} is ${found.size} bytes, too long for a secret: name the right file.`);
+  if (found.size > maxBytes) throw new StartFailure(`${path} is ${found.size} bytes, too long for a secret: name the right file.`);
   if (process.platform === "win32") return;
   if (!isOurs(found)) throw new StartFailure(`${path} belongs to another account: copy it to a file of your own and chmod 600 that.`);
   if ((found.mode & 0o077) !== 0) throw new StartFailure(`${path} can be read by other accounts: run chmod 600 ${path}`);

@@ -10,6 +10,8 @@ import { AuthorizationDecision, PendingAuthorization, Revocation } from "../../s
 export const ControlRequest = v.variant("method", [
   v.object({ method: v.literal("grants.list") }),
   v.object({ method: v.literal("grants.revoke"), params: Revocation }),
+  /** The file of created tokens has changed. */
+  v.object({ method: v.literal("tokens.reload") }),
   v.object({ method: v.literal("authorization.list") }),
   v.object({ method: v.literal("authorization.decide"), params: AuthorizationDecision }),
 ]);

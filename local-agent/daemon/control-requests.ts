@@ -1,10 +1,19 @@
 /** What the agent does when a terminal asks it (`control-protocol.ts`). */
 import type { Desk } from "../desk/desk.ts";
 import type { ControlRequest, WaitingList } from "./control-protocol.ts";
+import type { TokenDeposits } from "./token-deposits.ts";
+
+export interface ControlParts {
+  readonly desk: Desk;
+  readonly tokens: TokenDeposits;
+}
 
 /** Rejects with a sentence for the person. */
-export async function handleControl(desk: Desk, request: ControlRequest): Promise<unknown> {
+export async function handleControl({ desk, tokens }: ControlParts, request: ControlRequest): Promise<unknown> {
   switch (request.method) {
+    case "tokens.reload":
+      await tokens.reload();
+      return {};
     case "grants.list":
       return { grants: await desk.refreshGrants() };
     case "grants.revoke":

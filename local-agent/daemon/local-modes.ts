@@ -9,6 +9,7 @@ import { readStaticToken } from "./machine.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, type Mode } from "./settings.ts";
 import { EXIT } from "./start-failure.ts";
+import { followCreatedTokens } from "./token-deposits.ts";
 
 /** Nobody watches: there is no page. The log has the calls. */
 const UNWATCHED: CallObserver = { started() {}, progressed() {}, finished() {} };
@@ -31,6 +32,7 @@ export async function startHttp(context: AgentContext, mode: Mode & { readonly k
     host: mode.listen.host,
     port: mode.listen.port,
     tokenSha256s: [token.sha256],
+    namedTokens: followCreatedTokens(directories.config, clock, log),
     allowedHosts: mode.issuer === null ? [] : [new URL(mode.issuer).host],
     allowedOrigins: [...(mode.issuer === null ? [] : [mode.issuer]), ...settings.allowOrigins],
     log,

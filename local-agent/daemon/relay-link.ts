@@ -61,6 +61,8 @@ export interface RelayLink {
   grants(): Promise<readonly Grant[]>;
   /** Ends grants at once. Rejects as `decide` does; whether they ended is then not known. */
   revoke(which: Revocation): Promise<RevocationOutcome>;
+  /** Replaces the static tokens the relay knows. Rejects as `decide` does, and with the relay's words when it is too old for that. */
+  setStaticTokens(staticTokens: Deposits["staticTokens"]): Promise<void>;
   /** Resolves at the first welcome. */
   readonly opened: Promise<void>;
   /** Resolves when the link ends for good by the relay's will: replaced, refused, wrong key. */
@@ -142,6 +144,10 @@ class Link implements RelayLink {
 
   async revoke(which: Revocation): Promise<RevocationOutcome> {
     return v.parse(RevocationOutcome, await this.#call("grants.revoke", which));
+  }
+
+  async setStaticTokens(staticTokens: Deposits["staticTokens"]): Promise<void> {
+    await this.#call("tokens.set", { staticTokens });
   }
 
   async close(): Promise<void> {

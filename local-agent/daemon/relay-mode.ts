@@ -13,11 +13,11 @@ import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
 import { claimAgentPlace } from "./agent-lock.ts";
 import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
 import { mintSecret, preparePrivateDirectory } from "./config-dir.ts";
-import { handleControl } from "./control-requests.ts";
+import { handleControl, type ControlParts } from "./control-requests.ts";
 import { controlPath, serveControl } from "./control-server.ts";
 import { startEmbeddedRelay } from "./embedded-relay.ts";
 import { requireFreePort } from "./free-port.ts";
-import { readHostId, readStaticToken, type StaticToken } from "./machine.ts";
+import { readHostId, readStaticToken } from "./machine.ts";
 import { writePageFile } from "./page-file.ts";
 import { createRelayLink, type RelayLink } from "./relay-link.ts";
 import { canonicalOrigins, chooseRelay, relayName, type RelayTarget } from "./relay-target.ts";
@@ -25,6 +25,7 @@ import { createLinkNews, type LinkNews } from "./link-news.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, type Mode } from "./settings.ts";
 import { EXIT, StartFailure, systemErrorCode } from "./start-failure.ts";
+import { createTokenDeposits, type TokenDeposits } from "./token-deposits.ts";
 
 type RelayMode = Mode & { readonly kind: "relay" };
 
@@ -47,6 +48,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const token = readStaticToken(configDir, settings.token);
   const info = describe(context, { tools, origins, isLocal, oauth: mode.oauth });
   const parts = connectDesk(context, tools, info);
+  const tokens = createTokenDeposits({ ...context, configDir, own: token, send: parts.setStaticTokens });
   const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
   const news = createLinkNews(relay.url);
   const link = openLink(context, {
@@ -55,10 +57,11 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     relay,
     parts,
     configDir,
-    deposits: depositor({ ...context, mode, origins, token, surface: parts.surface }),
+    tokens,
+    deposits: depositor({ ...context, mode, origins, tokens, surface: parts.surface }),
   });
   parts.attach(link);
-  await openControl(context, parts.desk, control);
+  await openControl(context, { desk: parts.desk, tokens }, control);
   await firstWelcome(context, link, relay.url, news);
   return { info, token, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
 }
@@ -97,6 +100,7 @@ interface DeskParts {
   readonly surface: McpSurface;
   /** The desk decides through the link, which needs the surface, which reports to the desk: the link comes last. */
   attach(link: RelayLink): void;
+  readonly setStaticTokens: RelayLink["setStaticTokens"];
 }
 
 function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): DeskParts {
@@ -125,7 +129,8 @@ function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): De
     progressed: (progress) => desk.callProgressed(progress),
     finished: (call) => desk.callFinished(call),
   });
-  return { desk, surface, attach: (opened) => (link = opened) };
+  const setStaticTokens: RelayLink["setStaticTokens"] = async (tokens) => requireLink(link).setStaticTokens(tokens);
+  return { desk, surface, attach: (opened) => (link = opened), setStaticTokens };
 }
 
 function watchCards(desk: Desk, show: (waiting: readonly PendingAuthorization[]) => void): void {
@@ -141,9 +146,9 @@ function requireLink(link: RelayLink | undefined): RelayLink {
 }
 
 /** An agent that cannot be asked still works, and its page can do the same: it starts, and says so. */
-async function openControl({ lifetime, timers, progress }: AgentContext, desk: Desk, path: string): Promise<void> {
+async function openControl({ lifetime, timers, progress }: AgentContext, parts: ControlParts, path: string): Promise<void> {
   try {
-    const server = await serveControl({ path, timers, handle: (request) => handleControl(desk, request) });
+    const server = await serveControl({ path, timers, handle: (request) => handleControl(parts, request) });
     lifetime.onEnd("control channel", () => server.close());
   } catch (error) {
     progress(
@@ -174,6 +179,7 @@ function openLink(
     readonly relay: ReachableRelay;
     readonly parts: DeskParts;
     readonly configDir: string;
+    readonly tokens: TokenDeposits;
     readonly deposits: () => Promise<Deposits>;
     readonly news: LinkNews;
   },
@@ -195,6 +201,7 @@ function openLink(
     log,
     onState: (state) => {
       parts.desk.setLink(state);
+      if (state.at === "open") given.tokens.welcomed();
       const line = given.news.lineFor(state);
       if (line !== undefined) context.progress(line);
     },
@@ -224,18 +231,18 @@ interface DepositParts {
   readonly settings: AgentContext["settings"];
   readonly mode: RelayMode;
   readonly origins: readonly string[];
-  readonly token: StaticToken;
+  readonly tokens: TokenDeposits;
   readonly surface: McpSurface;
 }
 
-function depositor({ settings, mode, origins, token, surface }: DepositParts): () => Promise<Deposits> {
+function depositor({ settings, mode, origins, tokens, surface }: DepositParts): () => Promise<Deposits> {
   let offline: Promise<Deposits["offline"]> | undefined;
   return async () => ({
     origins: [...origins],
     allowOrigins: [...settings.allowOrigins],
     oauth: mode.oauth,
-    staticTokens: [{ id: token.sha256.slice(0, 16), name: "static token", sha256: token.sha256, scope: ["mcp"] }],
     offline: await (offline ??= surface.offlineAnswers()),
+    staticTokens: tokens.forHello(),
   });
 }
 

@@ -3,6 +3,7 @@ import { appendOutput, forgetOutput, NO_OUTPUT, outputChars } from "../../shared
 import type { CallFinished, CallStarted } from "../../shared/call-events.ts";
 import type { TimelineCall } from "../../shared/desk.ts";
 import type { ToolContent, ToolOutcome } from "../../shared/tool.ts";
+import { OWN_TOKEN_NAME } from "../../shared/principal.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { summariseArguments } from "./argument-summary.ts";
 
@@ -78,9 +79,11 @@ function startedCall(call: CallStarted): TimelineCall {
   };
 }
 
-/** The person's own token is named by us; a name in quotes is one that a client chose, so none can pass for it. */
+/** The person's own tokens are named by us or by them; a name that is all in quotes is one that a client chose, so none can pass for it. */
 function clientName({ principalId, client }: CallStarted): string {
-  return principalId.startsWith("token:") ? "your token" : `“${visibleLine(client, 200)}”`;
+  const name = `“${visibleLine(client, 200)}”`;
+  if (!principalId.startsWith("token:")) return name;
+  return client === OWN_TOKEN_NAME ? "your token" : `your token ${name}`;
 }
 
 function finishedCall(call: TimelineCall, end: CallFinished): TimelineCall {

@@ -1,10 +1,18 @@
 /** Who may speak to the loopback port: Host, then Origin, then token. Pure but for hashing. */
 import { createHash, timingSafeEqual } from "node:crypto";
 
+export interface NamedToken {
+  readonly id: string;
+  readonly name: string;
+  /** Lower-case hex. */
+  readonly sha256: string;
+}
+
 export interface LocalHttpGateOptions {
   readonly host: string;
   readonly port: number;
   readonly tokenSha256s: readonly string[];
+  readonly namedTokens?: () => readonly NamedToken[];
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
 }
@@ -12,7 +20,7 @@ export interface LocalHttpGateOptions {
 type Headers = Readonly<Record<string, string>>;
 
 type GateDecision =
-  | { readonly at: "admitted"; readonly tokenId: string; readonly headers: Headers }
+  | { readonly at: "admitted"; readonly token: NamedToken; readonly headers: Headers }
   | { readonly at: "preflight"; readonly headers: Headers }
   | { readonly at: "refused"; readonly status: 401 | 403; readonly reason: string; readonly headers: Headers };
 
@@ -33,6 +41,7 @@ export interface LocalHttpGate {
 export function createLocalHttpGate(options: LocalHttpGateOptions): LocalHttpGate {
   const hosts = acceptedHosts(options);
   const origins = new Set([...[...hosts].map((host) => `http://${host}`), ...(options.allowedOrigins ?? [])]);
+  const unnamed = options.tokenSha256s.map((sha256) => ({ id: sha256.slice(0, 16), name: "token", sha256 }));
   return {
     decide({ method, headers }) {
       const { host = "", origin, authorization } = headers;
@@ -42,8 +51,8 @@ export function createLocalHttpGate(options: LocalHttpGateOptions): LocalHttpGat
         return refused(403, `web pages of ${JSON.stringify(origin)} may not call this server`);
       const shared = origin === undefined ? {} : corsHeaders(origin, headers["access-control-request-headers"]);
       if (method === "OPTIONS" && origin !== undefined) return { at: "preflight", headers: shared };
-      const tokenId = admittedToken(authorization, options.tokenSha256s);
-      if (tokenId !== null) return { at: "admitted", tokenId, headers: shared };
+      const token = admittedToken(authorization, [...unnamed, ...(options.namedTokens?.() ?? [])]);
+      if (token !== undefined) return { at: "admitted", token, headers: shared };
       return refused(401, "expected Authorization: Bearer with the token that pimcp printed", { ...shared, "WWW-Authenticate": "Bearer" });
     },
   };
@@ -56,15 +65,15 @@ function acceptedHosts({ host, port, allowedHosts = [] }: LocalHttpGateOptions):
 }
 
 /** [MC40] Compared in constant time, all of them always: neither the place nor the count of a match shows. */
-function admittedToken(authorization: string | undefined, accepted: readonly string[]): string | null {
+function admittedToken(authorization: string | undefined, accepted: readonly NamedToken[]): NamedToken | undefined {
   const token = /^bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
-  if (token === undefined) return null;
+  if (token === undefined) return undefined;
   const hash = createHash("sha256").update(token).digest();
-  const matches = accepted.filter((hex) => {
-    const expected = Buffer.from(hex, "hex");
+  const matches = accepted.filter(({ sha256 }) => {
+    const expected = Buffer.from(sha256, "hex");
     return expected.length === hash.length && timingSafeEqual(expected, hash);
   });
-  return matches[0]?.slice(0, 16) ?? null;
+  return matches[0];
 }
 
 /** Each revision adds `mcp-*` headers of its own. */

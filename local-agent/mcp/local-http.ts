@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { Log } from "../../shared/ports.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { ExchangeHandler } from "./exchange.ts";
-import { createLocalHttpGate, type LocalHttpGate } from "./local-http-gate.ts";
+import { createLocalHttpGate, type LocalHttpGate, type NamedToken } from "./local-http-gate.ts";
 import { clientGone, readBody, toRequest, writeAnswer, writeJson } from "./node-exchange.ts";
 
 export interface LocalHttpOptions {
@@ -17,6 +17,8 @@ export interface LocalHttpOptions {
   readonly port: number;
   /** SHA-256 of each accepted bearer token, lower-case hex. None: nobody gets in. */
   readonly tokenSha256s: readonly string[];
+  /** Further tokens, each with an identity of its own: those that hold at this moment, asked at every request. */
+  readonly namedTokens?: () => readonly NamedToken[];
   /** Further accepted Host values (`name` or `name:port`), beside the loopback names and `host` with the port. */
   readonly allowedHosts?: readonly string[];
   /** Web origins that may call, beside this server's own. */
@@ -85,7 +87,7 @@ async function serve(options: LocalHttpOptions, gate: LocalHttpGate, leaving: Ab
   if (path !== MCP_PATH) return writeJson(outgoing, 404, decision.headers, { error: `nothing is served at ${path}; MCP is at ${MCP_PATH}` });
   const body = await readBody(incoming);
   if (body === null) return; // The client left while it was sending.
-  const principal: Principal = { id: `token:${decision.tokenId}`, kind: "token", name: "token", scope: [] };
+  const principal: Principal = { id: `token:${decision.token.id}`, kind: "token", name: decision.token.name, scope: [] };
   const { response } = await options.handler(toRequest(incoming, body), { principal, signal: leaving, gone });
   await writeAnswer(outgoing, response, decision.headers);
 }

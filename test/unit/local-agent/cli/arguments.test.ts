@@ -111,7 +111,7 @@ test.for<[string, string]>([
   ["-x", "Unknown flag -x. See pimcp --help."],
   ["run", 'Unexpected argument "run": pimcp takes flags, e.g. --root DIR. See pimcp --help.'],
   ["opne", 'Unexpected argument "opne": pimcp takes flags, e.g. --root DIR. Did you mean pimcp open? See pimcp --help.'],
-  ["token", "pimcp token is not part of this version yet."],
+  ["token", "token has to be the first word: pimcp token [flags]."],
   ["--json grants", "grants has to be the first word: pimcp grants [flags]."],
   ["--root", "--root needs a value: --root DIR."],
   ["--root --http", "--root needs a value: --root DIR."],

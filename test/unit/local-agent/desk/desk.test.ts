@@ -27,16 +27,17 @@ test("a call goes from running to its end, with its duration", () => {
   ]);
 });
 
-test("[UI70] a client's name stands in quotes, the person's own token does not", () => {
+test("[UI70] a client's name stands in quotes, the person's own token does not, but for the name they gave it", () => {
   const { desk } = deskUnderTest();
   for (const [callId, client, principalId] of [
     ["a", "static token", "token:0123"],
     ["b", "your token", "grant:1"],
     ["c", "Claude\n", "grant:2"],
+    ["d", "LM Studio", "token:4567"],
   ] as const) {
     desk.callStarted({ callId, tool: "ls", args: {}, client, principalId, at: 1 });
   }
-  expect(desk.snapshot().timeline.map((call) => call.client)).toEqual(["your token", "“your token”", "“Claude⏎”"]);
+  expect(desk.snapshot().timeline.map((call) => call.client)).toEqual(["your token", "“your token”", "“Claude⏎”", "your token “LM Studio”"]);
 });
 
 test("[UI28] drops output that arrives after the end of its call", () => {

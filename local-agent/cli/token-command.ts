@@ -1,0 +1,121 @@
+/** `pimcp token`: named tokens for clients that only send a header. The file decides; running agents are told so that it holds at once. */
+import { minuteOf } from "../../shared/grant-wording.ts";
+import { visibleLine } from "../../shared/visible-text.ts";
+import { listLiveClaims, type AgentClaim } from "../daemon/agent-lock.ts";
+import type { Directories } from "../daemon/config-dir.ts";
+import { askAgent } from "../daemon/control-client.ts";
+import { createToken, readCreatedTokens, revokeTokens, type CreatedToken } from "../daemon/created-tokens.ts";
+import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
+import { jsonLine } from "./json-line.ts";
+import { TOKEN_HELP, type TokenOrder } from "./token-arguments.ts";
+import { refuseInToolShell } from "./tool-shell.ts";
+
+export interface TokenSurroundings {
+  readonly directories: Directories;
+  readonly show: (text: string) => void;
+  readonly isToolShell: boolean;
+}
+
+/** Throws `StartFailure` when nothing was done. Ends with 1 when it was done and an agent could not be told. */
+export async function runTokenCommand(order: TokenOrder, around: TokenSurroundings): Promise<ExitCode> {
+  const { directories, show } = around;
+  switch (order.kind) {
+    case "help":
+      show(TOKEN_HELP);
+      return EXIT.asked;
+    case "list": {
+      const tokens = readCreatedTokens(directories.config);
+      show(order.json ? jsonLine({ tokens: tokens.map(withoutHash) }) : listText(tokens, Date.now()));
+      return EXIT.asked;
+    }
+    case "create": {
+      refuseInToolShell(around.isToolShell, "pimcp token create");
+      const { token, created } = await createToken(directories.config, order.wish, Date.now());
+      const news = await tellAgents(directories.state);
+      show(order.json ? jsonLine({ token, ...withoutHash(created), ...effectJson(news) }) : createdText(token, created, news));
+      return codeOf(news);
+    }
+    case "revoke": {
+      const ended = await revokeTokens(directories.config, order.which);
+      const news = await tellAgents(directories.state);
+      show(order.json ? jsonLine({ revoked: ended.map(withoutHash), ...effectJson(news) }) : revokedText(ended, news));
+      return codeOf(news);
+    }
+  }
+}
+
+interface Told {
+  /** The relay, as the agent's claim says it. */
+  readonly relay: string;
+  /** Why it could not be told; null: it knows. */
+  readonly why: string | null;
+}
+
+/** Every agent of this account, whichever relay and workspace it serves. */
+function tellAgents(stateDir: string): Promise<readonly Told[]> {
+  return Promise.all(listLiveClaims(stateDir).map(tell));
+}
+
+async function tell({ serves, control }: AgentClaim): Promise<Told> {
+  if (control === null) return { relay: serves, why: "the agent is of a version that cannot be told." };
+  try {
+    await askAgent(control, { method: "tokens.reload" });
+    return { relay: serves, why: null };
+  } catch (error) {
+    if (error instanceof StartFailure) return { relay: serves, why: error.message };
+    throw error;
+  }
+}
+
+function codeOf(news: readonly Told[]): ExitCode {
+  return news.every(({ why }) => why === null) ? EXIT.asked : EXIT.failed;
+}
+
+function effectJson(news: readonly Told[]): object {
+  return { told: news.filter(({ why }) => why === null).map(({ relay }) => relay), untold: news.filter(({ why }) => why !== null) };
+}
+
+/** The hash opens nothing, and nobody needs it either. */
+function withoutHash({ id, name, scope, createdAt, expiresAt }: CreatedToken): object {
+  return { id, name, scope, createdAt, expiresAt };
+}
+
+function createdText(token: string, { id, name, expiresAt }: CreatedToken, news: readonly Told[]): string {
+  const end = expiresAt === null ? "until you revoke it" : `until ${minuteOf(expiresAt)}`;
+  return `Token “${visibleLine(name)}” (ID ${id}) for every relay and workspace of this account, ${end}. It is shown this once:
+
+  ${token}
+
+The client sends it as  Authorization: Bearer …
+${effectText(news, "It works", "from the next start on it works")}`;
+}
+
+function revokedText(ended: readonly CreatedToken[], news: readonly Told[]): string {
+  if (ended.length === 0) return "There was no token to take back.\n";
+  const names = ended.map(({ name }) => `“${visibleLine(name)}”`).join(", ");
+  return `Taken back: ${names}.\n${effectText(news, "Refused", "from the next start on it is refused, and without an agent no call runs")}`;
+}
+
+/** `later`: what becomes of it where nobody could be told now. */
+function effectText(news: readonly Told[], now: string, later: string): string {
+  if (news.length === 0) return `No agent with a relay is running: ${later}. One with --http knows at once.\n`;
+  const known = news.filter(({ why }) => why === null).map(({ relay }) => relay);
+  const unknown = news.filter(({ why }) => why !== null);
+  return [
+    ...(known.length === 0 ? [] : [`${now} from now on at ${known.join(", ")}.`]),
+    ...unknown.map(
+      ({ relay, why }) => `Not yet at ${relay}: ${why} It learns of this when its agent connects anew, at the latest at the next start.`,
+    ),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function listText(tokens: readonly CreatedToken[], now: number): string {
+  if (tokens.length === 0) return "No token was created. The one that a start prints is not listed.\n";
+  const entries = tokens.map(({ id, name, scope, createdAt, expiresAt }) => {
+    const end = expiresAt === null ? "does not expire" : `${now < expiresAt ? "expires" : "expired"} ${minuteOf(expiresAt)}`;
+    return `${id}  “${visibleLine(name)}”\n    created ${minuteOf(createdAt)} · ${end} · scope ${scope.join(" ")}\n`;
+  });
+  return `${entries.join("")}\npimcp token revoke ID or NAME ends one at once; --all all of them.\n`;
+}
