@@ -12,14 +12,13 @@ import { geminiCli } from "../fixtures/clients/gemini-cli.ts";
 import { lmStudio } from "../fixtures/clients/lm-studio.ts";
 import { mcpRemote } from "../fixtures/clients/mcp-remote.ts";
 import { opencode } from "../fixtures/clients/opencode.ts";
-import type { ClientProfile, Way } from "../fixtures/clients/profile.ts";
 import { vsCode } from "../fixtures/clients/vs-code.ts";
 import { zed } from "../fixtures/clients/zed.ts";
-import { send } from "../support/agent-requests.ts";
 import { automaticWay } from "../support/client-credentials.ts";
 import { discover } from "../support/client-discovery.ts";
 import { HOUR_MS } from "../support/moved-clock.ts";
-import { PlayedClient, type World } from "../support/played-client.ts";
+import { PlayedClient } from "../support/played-client.ts";
+import { casesOf, play, works } from "../support/play-through.ts";
 import { startPlayedWorld, type PlayedWorld } from "../support/played-world.ts";
 
 const PROFILES = [
@@ -38,80 +37,6 @@ const PROFILES = [
   opencode,
   zed,
 ];
-const ACCESS_MS = 12 * HOUR_MS;
-const MINUTE_MS = 60_000;
-
-interface Case {
-  readonly title: string;
-  readonly profile: ClientProfile;
-  readonly way: Way;
-}
-
-function casesOf(profiles: readonly ClientProfile[], by: readonly Way["by"][]): Case[] {
-  return profiles.flatMap((profile) =>
-    profile.ways
-      .filter((way) => by.includes(way.by))
-      .map((way) => ({ title: `${profile.name}, ${way.by}${way.by === "header" ? "" : `, back to ${way.redirect}`}`, profile, way })),
-  );
-}
-
-/** Whether `/mcp` takes this access token. */
-async function isAlive(world: World, token: string): Promise<boolean> {
-  const answer = await send({ url: world.url, token }, { id: 1, method: "tools/list" }, { via: world.fetch });
-  await answer.text();
-  expect([200, 401]).toContain(answer.status);
-  return answer.status === 200;
-}
-
-/** Lists the tools and reads a file, from wherever the client calls. */
-async function works(client: PlayedClient): Promise<void> {
-  const all = await client.use("read", { path: "notes.txt" });
-  expect(all.length).toBeGreaterThan(0);
-  for (const { tools, result } of all) {
-    expect(tools).toContain("read");
-    expect(result).toMatchObject({ content: [{ type: "text", text: "from the workstation\n" }] });
-  }
-}
-
-/** The access token, already of this age, ends, and the client finds out in its own way. Returns the age of the next one. */
-async function outlive(client: PlayedClient, world: PlayedWorld, ageMs = 0): Promise<number> {
-  const before = client.tokens;
-  const isEarly = client.profile.token.refreshes === "early";
-  if (isEarly) {
-    await world.pass(ACCESS_MS - ageMs - 4 * MINUTE_MS);
-    await works(client);
-    // Not its end: what is still under way with the old token is served.
-    for (const { access_token } of before) expect(await isAlive(world, access_token)).toBe(true);
-    await world.pass(5 * MINUTE_MS);
-  } else {
-    await world.pass(ACCESS_MS + MINUTE_MS);
-    for (const { access_token } of before) expect(await isAlive(world, access_token)).toBe(false);
-    await works(client);
-  }
-  for (const { access_token } of before) expect(await isAlive(world, access_token)).toBe(false);
-  for (const [at, { access_token, refresh_token, scope }] of client.tokens.entries()) {
-    expect(await isAlive(world, access_token)).toBe(true);
-    expect(access_token).not.toBe(before[at]?.access_token);
-    expect(refresh_token).not.toBe(before[at]?.refresh_token);
-    expect(scope).toBe("mcp");
-  }
-  return isEarly ? 5 * MINUTE_MS : 0;
-}
-
-/** From the URL to the second call after its access has ended. Returns how often the person was asked. */
-async function play({ profile, way }: Case, world: PlayedWorld): Promise<number> {
-  const client = new PlayedClient(profile, way, world);
-  const asked = world.asked();
-  const { callback, credentials, found, page, tokens } = await client.signIn();
-  expect(callback.href.split("?")[0]).toBe(credentials.redirect);
-  expect(callback.searchParams.get("iss")).toBe(world.origin);
-  expect(found.resource.resource).toBe(world.url);
-  expect(page).toContain(new URL(credentials.redirect).host);
-  expect(tokens).toMatchObject({ scope: "mcp", expires_in: ACCESS_MS / 1000 });
-  await works(client);
-  await outlive(client, world, await outlive(client, world));
-  return world.asked() - asked;
-}
 
 describe("with an address that all can reach", () => {
   let world: PlayedWorld;
@@ -148,6 +73,19 @@ describe("with an address on loopback", () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   test.each(casesOf(programs, ["document", "registration"]))("[EE25] $title", async (one) => {
+    expect(await play(one, world)).toBe(1);
+  });
+});
+
+describe("while the vendors' own servers refuse the relay", () => {
+  const known = [claudeAi, claudeCode, chatGpt, vsCode].map((profile) => ({ ...profile, ways: [profile.ways[0]] as const }));
+  let world: PlayedWorld;
+  beforeAll(async () => {
+    world = await startPlayedWorld({ address: "public", profiles: [] });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test.each(casesOf(known, ["document"]))("[EE25] [OA130] $title", async (one) => {
     expect(await play(one, world)).toBe(1);
   });
 });
