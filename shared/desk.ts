@@ -35,6 +35,8 @@ export const DeskInfo = v.object({
   relayIsLocal: v.boolean(),
   oauth: v.boolean(),
   tokenSet: v.boolean(),
+  /** The client that is set up by hand, without its secret; null: there is none. */
+  client: v.nullable(v.object({ id: v.string(), redirects: v.nullable(v.array(v.string())) })),
   /** What confines the shell and what does not, as sentences. */
   confinement: v.array(v.string()),
   warnings: v.array(v.string()),

@@ -62,6 +62,7 @@ export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRev
         <Fact name="Ways in">
           <p>{info.oauth ? "Approval on this page (OAuth): on" : "Approval on this page (OAuth): off"}</p>
           <p>{info.tokenSet ? "Token: set" : "Token: not set"}</p>
+          <ByHand client={info.client} />
         </Fact>
         <Fact name="Confinement">
           {info.confinement.map((sentence) => (
@@ -75,6 +76,24 @@ export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRev
         </Fact>
       </dl>
     </aside>
+  );
+}
+
+/** The secret is not on this page: the terminal shows it, or the file that the terminal names. */
+function ByHand({ client }: Pick<DeskInfo, "client">): JSX.Element {
+  if (client === null) return <p>Client set up by hand: none</p>;
+  return (
+    <>
+      <p>
+        Client set up by hand:{" "}
+        <code>
+          <StrangerText text={client.id} />
+        </code>
+        , secret set
+      </p>
+      <p class="muted">{client.redirects === null ? "You decide about each address it returns to." : "It may return to these addresses only:"}</p>
+      {client.redirects === null ? null : <Names names={client.redirects} />}
+    </>
   );
 }
 

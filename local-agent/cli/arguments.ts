@@ -4,12 +4,25 @@
  */
 import { isAbsolute, join, resolve } from "node:path";
 import { err, ok, type Result } from "../../shared/result.ts";
+import type { ClientCredentials } from "../daemon/client-pair.ts";
 import { DEFAULTS, isLoopback, type Listener, type Mode, type Settings } from "../daemon/settings.ts";
-import type { FlagName } from "./flags.ts";
+import { envName, type FlagName } from "./flags.ts";
 import { readArgv, readEnvironment, type CommandLine, type GivenFlag, type GivenFlags } from "./given-flags.ts";
 import { keepFitting, type Situation } from "./mode-flags.ts";
 import { didYouMean } from "./nearest.ts";
-import { BadValue, readDenied, readHost, readOrigin, readPort, readRelay, readToken, readTools } from "./values.ts";
+import {
+  BadValue,
+  readClientId,
+  readClientSecret,
+  readDenied,
+  readHost,
+  readOrigin,
+  readPort,
+  readRedirects,
+  readRelay,
+  readToken,
+  readTools,
+} from "./values.ts";
 
 export type Command =
   | { readonly kind: "run"; readonly settings: Settings; readonly notices: readonly string[] }
@@ -130,6 +143,8 @@ function readSettings(given: GivenFlags, situation: Situation, around: Surroundi
     tools: given.has("tools") ? readTools(value(given, "tools")) : null,
     deny: given.has("deny") ? readDenied(value(given, "deny")) : DEFAULTS.deny,
     token: given.has("token") ? readToken(value(given, "token"), as(given, "token")) : null,
+    client: readClient(given),
+    redirects: given.has("oauth-redirect") ? readRedirects(given.get("oauth-redirect")?.values ?? [], as(given, "oauth-redirect")) : null,
     allowOrigins: (given.get("allow-origin")?.values ?? [])
       .flatMap((list) => list.split(","))
       .map((item) => readOrigin(item.trim(), "--allow-origin")),
@@ -138,6 +153,17 @@ function readSettings(given: GivenFlags, situation: Situation, around: Surroundi
     json: isOn(given, "json"),
     verbose: isOn(given, "verbose"),
   };
+}
+
+/** [ST26] Both or neither, whichever way each is given: half a pair would be completed by a stranger to it. */
+function readClient(given: GivenFlags): ClientCredentials | null {
+  const [id, secret] = ["oauth-client-id", "oauth-client-secret"] as const;
+  if (!given.has(id) && !given.has(secret)) return null;
+  if (!given.has(id) || !given.has(secret)) {
+    const [one, other] = given.has(id) ? [id, secret] : [secret, id];
+    throw new BadValue(`${as(given, one)} goes with --${other} (or ${envName(other)}): give both, or neither to use the pair that pimcp keeps.`);
+  }
+  return { id: readClientId(value(given, id), as(given, id)), secret: readClientSecret(value(given, secret), as(given, secret)) };
 }
 
 function readMode(given: GivenFlags, situation: Situation, around: Surroundings): Mode {
@@ -196,6 +222,8 @@ function notices(asked: Asked, given: GivenFlags, settings: Settings, around: Su
   if (given.get("no-tunnel")?.by === "flag") said.push("--no-tunnel is the default now; you can leave it out.");
   if (settings.token !== null && settings.token.length < 16)
     said.push("The token given is short enough to be guessed; openssl rand -hex 16 makes a good one.");
+  if (settings.client !== null && settings.client.secret.length < 20)
+    said.push("The client secret given is short enough to be guessed; openssl rand -base64 32 makes a good one.");
   return said;
 }
 

@@ -1,4 +1,5 @@
 /** What a started agent prints, as text. Pure: where it goes decides what may be in it (secrets on a terminal only). */
+import type { ClientPair } from "../daemon/client-pair.ts";
 import type { RunningAgent } from "../daemon/running-agent.ts";
 import { wrap } from "./wrap.ts";
 
@@ -12,15 +13,19 @@ export interface Audience {
   readonly deployCommand: "npm run deploy" | "pimcp deploy";
 }
 
+/** A sentence, or a line whose spaces are part of it. */
+type Text = string | { readonly whole: string };
+
 /** Longer lines are hard to read, however wide the window. */
 const MAX_COLUMNS = 110;
 
 export function bannerText(agent: RunningAgent, audience: Audience): string {
   const { info } = agent;
-  const rows: (readonly [string, readonly string[]])[] = [
+  const rows: (readonly [string, readonly Text[]])[] = [
     ["MCP URL", mcpUrl(agent, audience)],
     ...(agent.page === null ? [] : [["Page", page(agent.page, audience)] as const]),
     ...(info.oauth ? [["With OAuth", ["Give the client the MCP URL and nothing else; when it asks, allow it on the page."]] as const] : []),
+    ...(agent.client === null ? [] : [["By hand", byHand(agent.client, audience)] as const]),
     ["With a token", token(agent, audience)],
     ["Root", [info.root]],
     ["Tools", [info.tools.join(", ")]],
@@ -30,7 +35,9 @@ export function bannerText(agent: RunningAgent, audience: Audience): string {
   const width = Math.max(...rows.map(([label]) => label.length)) + 2;
   const room = Math.max(40, Math.min(audience.columns, MAX_COLUMNS) - width - 2);
   const lines = rows.flatMap(([label, texts]) =>
-    texts.flatMap((text) => wrap(text, room)).map((text, at) => `  ${at === 0 ? paint(label.padEnd(width), audience) : " ".repeat(width)}${text}`),
+    texts
+      .flatMap((text) => (typeof text === "string" ? wrap(text, room) : [text.whole]))
+      .map((text, at) => `  ${at === 0 ? paint(label.padEnd(width), audience) : " ".repeat(width)}${text}`),
   );
   return `\npimcp ${info.version} is ready.\n\n${lines.join("\n")}\n\n  Ctrl-C ends it.\n\n`;
 }
@@ -49,6 +56,7 @@ export function bannerJson(agent: RunningAgent, audience: Audience): string {
     pageFile: agent.page?.file ?? null,
     token: audience.isTerminal ? agent.token.token : null,
     tokenFile: agent.token.file,
+    ...clientJson(agent.client, audience),
     root: info.root,
     tools: info.tools,
     deny: info.deny,
@@ -56,6 +64,12 @@ export function bannerJson(agent: RunningAgent, audience: Audience): string {
     warnings: info.warnings,
     pid: process.pid,
   })}\n`;
+}
+
+function clientJson(client: ClientPair | null, { isTerminal }: Audience) {
+  if (client === null) return { clientId: null, clientSecret: null, clientFile: null, redirects: null };
+  const { id, secret, file, redirects } = client;
+  return { clientId: id, clientSecret: isTerminal ? secret : null, clientFile: file, redirects };
 }
 
 function mcpUrl(agent: RunningAgent, { deployCommand }: Audience): readonly string[] {
@@ -72,6 +86,23 @@ function mcpUrl(agent: RunningAgent, { deployCommand }: Audience): readonly stri
 
 function page(of: { readonly url: string; readonly file: string }, { isTerminal }: Audience): readonly string[] {
   return isTerminal ? [of.url, "Clients are allowed there. Its address is a secret of yours."] : [`open ${of.file} in a browser, or run pimcp open`];
+}
+
+/** For apps that ask a person for an id and a secret, and say only then which address they return to. */
+function byHand({ id, secret, file, redirects }: ClientPair, { isTerminal }: Audience): readonly Text[] {
+  const kept = file === null ? "the one given at the start" : `in ${file}`;
+  return [
+    redirects === null
+      ? "For an app that asks for a client id and secret: paste these. Its redirect address needs no setting up: the first time it comes, the page shows it, and your Allow permits it."
+      : "For an app that asks for a client id and secret: paste these. Each time it asks, allow it on the page.",
+    row("client id", id),
+    row("client secret", isTerminal ? secret : kept),
+    ...(redirects ?? []).map((address, at) => row(at === 0 ? "redirects to" : "", address)),
+  ];
+}
+
+function row(name: string, text: string): Text {
+  return { whole: `${name.padEnd(15)}${text}` };
 }
 
 function token({ token }: RunningAgent, { isTerminal }: Audience): readonly string[] {

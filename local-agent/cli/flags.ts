@@ -39,6 +39,20 @@ export const FLAGS = [
     meaning: "Web origin that may call /mcp from a browser; may be repeated.",
     repeats: true,
   },
+  {
+    name: "oauth-redirect",
+    value: "LIST",
+    fallback: "you decide on the page",
+    meaning: "Comma-separated addresses the client set up by hand may return to, and no others; may be repeated.",
+    repeats: true,
+  },
+  { name: "oauth-client-id", value: "ID", fallback: "minted once, kept", meaning: "Id of that client for this run; with --oauth-client-secret." },
+  {
+    name: "oauth-client-secret",
+    value: "SECRET",
+    fallback: "minted once, kept",
+    meaning: "Its secret; better by variable: programs of this machine can see flags.",
+  },
   { name: "no-oauth", value: null, fallback: "off", meaning: "Static token only: no OAuth routes and no page." },
   { name: "stdio", value: null, fallback: "off", meaning: "Speak MCP over stdin and stdout; no relay and no page." },
   { name: "http", value: null, fallback: "off", meaning: "Serve /mcp from the agent itself, with the token only; no relay and no page." },
@@ -65,9 +79,6 @@ export const NOT_YET: Readonly<Record<string, { readonly switch: boolean; readon
   human: { switch: true, would: "let clients talk with you" },
   approve: { switch: false, would: "have you approve single commands" },
   "block-ms": { switch: false, would: "limit how long a client waits for you" },
-  "oauth-redirect": { switch: false, would: "name where a client set up by hand returns to" },
-  "oauth-client-id": { switch: false, would: "set up a client by hand" },
-  "oauth-client-secret": { switch: false, would: "set up a client by hand" },
   "ui-token": { switch: false, would: "replace the secret in the page's address" },
 };
 

@@ -33,6 +33,7 @@ function line(flag: Flag): string {
   const fallback = flag.fallback === "" || WITHOUT_ENV.has(flag.name) ? "" : ` [${flag.fallback}]`;
   // A default stays on one line: its spaces do not break.
   const lines = wrap(`${flag.meaning}${fallback.replaceAll(/(?<=\S) /g, "\u00A0")}`, COLUMNS - NAME_COLUMNS);
-  const [first = "", ...others] = lines.map((text) => text.replaceAll("\u00A0", " "));
-  return [`${name.padEnd(NAME_COLUMNS)}${first}`, ...others.map((text) => " ".repeat(NAME_COLUMNS) + text)].join("\n");
+  const [first = "", ...others] = lines.map((text) => " ".repeat(NAME_COLUMNS) + text.replaceAll("\u00A0", " "));
+  // A long name has a line of its own.
+  return [...(name.length < NAME_COLUMNS ? [name + first.slice(name.length)] : [name, first]), ...others].join("\n");
 }

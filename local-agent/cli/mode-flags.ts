@@ -46,6 +46,7 @@ export function keepFitting(
 
 const OF_THE_PAGE: readonly FlagName[] = ["ui-port", "ui-host", "no-open"];
 const OF_THE_EMBEDDED: readonly FlagName[] = ["port", "host"];
+const OF_OAUTH: readonly FlagName[] = ["oauth-redirect", "oauth-client-id", "oauth-client-secret"];
 const OF_A_DEPLOYED: readonly FlagName[] = ["key-file", "take-over"];
 const NOT_OVER_STDIO: readonly FlagName[] = ["relay", "issuer", "allow-origin", "token", "oauth", "no-oauth", "json"];
 
@@ -55,11 +56,11 @@ function misfitsOf(situation: Situation): readonly Misfit[] {
   switch (situation.kind) {
     case "stdio": {
       const why = `has no meaning with ${situation.as}`;
-      return [{ names: [...NOT_OVER_STDIO, ...OF_A_DEPLOYED, ...OF_THE_EMBEDDED, ...OF_THE_PAGE], why, wayOut: LEAVE_ONE }];
+      return [{ names: [...NOT_OVER_STDIO, ...OF_OAUTH, ...OF_A_DEPLOYED, ...OF_THE_EMBEDDED, ...OF_THE_PAGE], why, wayOut: LEAVE_ONE }];
     }
     // `--issuer` is kept: it is the name by which a proxy in front is reached.
     case "http":
-      return [{ names: [...OF_A_DEPLOYED, ...OF_THE_PAGE], why: `has no meaning with ${situation.as}`, wayOut: LEAVE_ONE }];
+      return [{ names: [...OF_OAUTH, ...OF_A_DEPLOYED, ...OF_THE_PAGE], why: `has no meaning with ${situation.as}`, wayOut: LEAVE_ONE }];
     case "embedded":
       return [
         situation.as === null
@@ -81,6 +82,7 @@ function withoutOauth(as: string | null): readonly Misfit[] {
   if (as === null) return [];
   return [
     { names: ["issuer"], why: `names the OAuth issuer, which ${as} switches off`, wayOut: LEAVE_ONE },
+    { names: OF_OAUTH, why: `is for OAuth, which ${as} switches off`, wayOut: LEAVE_ONE },
     { names: OF_THE_PAGE, why: `is for the page, which ${as} switches off`, wayOut: LEAVE_ONE },
   ];
 }

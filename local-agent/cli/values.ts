@@ -1,4 +1,5 @@
 /** Readers of single values. Each throws `BadValue` with one sentence: what was expected, what came. */
+import { CLIENT_ID, CLIENT_SECRET } from "../daemon/client-pair.ts";
 import { isLoopback } from "../daemon/settings.ts";
 import { didYouMean } from "./nearest.ts";
 
@@ -46,6 +47,40 @@ export function readRelay(text: string, as: string): string {
 export function readToken(text: string, as: string): string {
   if (!/^[\w.~+/-]+=*$/.test(text)) throw new BadValue(`${as} may hold letters, digits and -._~+/ only: it has to fit an Authorization header.`);
   return text;
+}
+
+/** Not shown in the sentence: it may be the secret, pasted into the wrong place. */
+export function readClientId(text: string, as: string): string {
+  if (CLIENT_ID.test(text)) return text;
+  throw new BadValue(`${as} may hold letters, digits and -._~ only, at most 100 of them: it is a name such as pimcp-gemini, no address.`);
+}
+
+export function readClientSecret(text: string, as: string): string {
+  if (!CLIENT_SECRET.test(text)) throw new BadValue(`${as} must be 1 to 512 visible ASCII characters without spaces.`);
+  return text;
+}
+
+/** As many as the relay takes. */
+const MAX_REDIRECTS = 20;
+
+/** Lists of redirect addresses, kept to the letter: so the relay compares them. */
+export function readRedirects(lists: readonly string[], as: string): readonly string[] {
+  const addresses = split(lists.join(","));
+  if (addresses.length === 0 || addresses.length > MAX_REDIRECTS)
+    throw new BadValue(`${as} must name 1 to ${MAX_REDIRECTS} addresses, got ${addresses.length}.`);
+  for (const address of addresses) requireRedirect(address, as);
+  return addresses;
+}
+
+/** The relay's own rules (docs/spec/oauth.md OA13), told to the person who can mend it. */
+function requireRedirect(text: string, as: string): void {
+  const wrong = (expected: string): BadValue => new BadValue(`${as} ${expected}, got ${JSON.stringify(text.slice(0, 300))}.`);
+  if (text.length > 2000 || !/^[!-[\]-~]+$/.test(text)) throw wrong("must be an address of plain ASCII without spaces and backslashes");
+  if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) throw wrong("must be a whole address such as https://client.example/callback");
+  const url = new URL(text);
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) throw wrong("must be https: only a loopback address may be http");
+  if (text.includes("#")) throw wrong("must have no fragment (#…)");
+  if (/^[^:]*:\/\/[^/?]*@/.test(text)) throw wrong("must have no user name in it");
 }
 
 export function readTools(text: string): readonly string[] {

@@ -51,9 +51,10 @@ export async function startHttp(context: AgentContext, mode: Mode & { readonly k
     relayIsLocal: true,
     oauth: false,
     tokenSet: true,
+    client: null,
     confinement: tools.confinement(),
     warnings: [...tools.warnings()],
     startedAt: clock.now(),
   };
-  return { info, token, page: null, local: isLoopback(mode.listen.host) && mode.issuer === null, watchCards: null };
+  return { info, token, client: null, page: null, local: isLoopback(mode.listen.host) && mode.issuer === null, watchCards: null };
 }

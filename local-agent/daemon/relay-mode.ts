@@ -12,6 +12,7 @@ import type { ToolHost } from "../tools/tool-host.ts";
 import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
 import { claimAgentPlace } from "./agent-lock.ts";
 import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
+import { readClientPair, type ClientPair } from "./client-pair.ts";
 import { mintSecret, preparePrivateDirectory } from "./config-dir.ts";
 import { handleControl, type ControlParts } from "./control-requests.ts";
 import { controlPath, serveControl } from "./control-server.ts";
@@ -34,6 +35,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const { settings, directories, lifetime } = context;
   const configDir = preparePrivateDirectory(directories.config);
   const target = chooseRelay(mode, configDir);
+  const client = mode.oauth ? readClientPair(configDir, { credentials: settings.client, redirects: settings.redirects }) : null;
   const placeDir = placeOf(target, directories.state);
   const pageFile = mode.oauth ? join(placeDir, "page.html") : null;
   const control = controlPath(directories.state, placeDir);
@@ -46,7 +48,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const origins = canonicalOrigins(relay.url, mode.issuer);
   const isLocal = target.kind === "embedded" && !isPublic;
   const token = readStaticToken(configDir, settings.token);
-  const info = describe(context, { tools, origins, isLocal, oauth: mode.oauth });
+  const info = describe(context, { tools, origins, isLocal, client });
   const parts = connectDesk(context, tools, info);
   const tokens = createTokenDeposits({ ...context, configDir, own: token, send: parts.setStaticTokens });
   const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
@@ -58,12 +60,12 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     parts,
     configDir,
     tokens,
-    deposits: depositor({ ...context, mode, origins, tokens, surface: parts.surface }),
+    deposits: depositor({ ...context, origins, tokens, client, surface: parts.surface }),
   });
   parts.attach(link);
   await openControl(context, { desk: parts.desk, tokens }, control);
   await firstWelcome(context, link, relay.url, news);
-  return { info, token, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
+  return { info, token, client, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
 }
 
 interface ReachableRelay {
@@ -229,18 +231,20 @@ async function firstWelcome(context: AgentContext, link: RelayLink, url: string,
 
 interface DepositParts {
   readonly settings: AgentContext["settings"];
-  readonly mode: RelayMode;
   readonly origins: readonly string[];
   readonly tokens: TokenDeposits;
+  /** null: OAuth is off. */
+  readonly client: ClientPair | null;
   readonly surface: McpSurface;
 }
 
-function depositor({ settings, mode, origins, tokens, surface }: DepositParts): () => Promise<Deposits> {
+function depositor({ settings, origins, tokens, client, surface }: DepositParts): () => Promise<Deposits> {
   let offline: Promise<Deposits["offline"]> | undefined;
   return async () => ({
     origins: [...origins],
     allowOrigins: [...settings.allowOrigins],
-    oauth: mode.oauth,
+    oauth: client !== null,
+    ...(client === null ? {} : { client: { id: client.id, sha256: client.sha256, redirects: copied(client.redirects) } }),
     offline: await (offline ??= surface.offlineAnswers()),
     staticTokens: tokens.forHello(),
   });
@@ -248,7 +252,7 @@ function depositor({ settings, mode, origins, tokens, surface }: DepositParts): 
 
 function describe(
   context: AgentContext,
-  of: { readonly tools: ToolHost; readonly origins: readonly string[]; readonly isLocal: boolean; readonly oauth: boolean },
+  of: { readonly tools: ToolHost; readonly origins: readonly string[]; readonly isLocal: boolean; readonly client: ClientPair | null },
 ): DeskInfo {
   return {
     version: context.installation.version,
@@ -258,12 +262,18 @@ function describe(
     mcpUrls: of.origins.map((origin) => `${origin}/mcp`),
     relay: of.origins[0] ?? "",
     relayIsLocal: of.isLocal,
-    oauth: of.oauth,
+    oauth: of.client !== null,
     tokenSet: true,
+    client: of.client === null ? null : { id: of.client.id, redirects: copied(of.client.redirects) },
     confinement: of.tools.confinement(),
     warnings: [...of.tools.warnings()],
     startedAt: context.clock.now(),
   };
+}
+
+/** Frames and events hold lists that may be written to. */
+function copied(list: readonly string[] | null): string[] | null {
+  return list === null ? null : [...list];
 }
 
 /** One directory per relay: its claim, its page's address and, embedded, its state. */

@@ -1,11 +1,14 @@
 /** What a started agent tells the person. */
 import type { PendingAuthorization } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
+import type { ClientPair } from "./client-pair.ts";
 import type { StaticToken } from "./machine.ts";
 
 export interface RunningAgent {
   readonly info: DeskInfo;
   readonly token: StaticToken;
+  /** For a client that is set up by hand; null without OAuth. */
+  readonly client: ClientPair | null;
   /** Address with its secret, and the private file that leads there; null when no page is bound. */
   readonly page: { readonly url: string; readonly file: string } | null;
   /** Only clients on this machine can use the URL. */

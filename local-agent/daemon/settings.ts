@@ -1,4 +1,5 @@
 /** Everything one run was asked to do, as values that were checked already (`cli/arguments.ts` makes them). */
+import type { ClientCredentials } from "./client-pair.ts";
 
 export interface Listener {
   readonly host: string;
@@ -36,6 +37,10 @@ export interface Settings {
   readonly deny: readonly string[];
   /** Static bearer token of this run; null: the minted one. */
   readonly token: string | null;
+  /** Id and secret of the client that is set up by hand, for this run; null: the minted ones. */
+  readonly client: ClientCredentials | null;
+  /** The only addresses that client may return to; null: the person decides about each one. */
+  readonly redirects: readonly string[] | null;
   /** Foreign web origins that may call `/mcp`. */
   readonly allowOrigins: readonly string[];
   readonly ui: Listener;

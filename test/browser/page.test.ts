@@ -186,7 +186,7 @@ test("[UI50][UI27] hostile output, commands and client names are inert text", as
 test("[UI63] the info panel shows what is offered and confined, and tells the two links apart", async () => {
   const warning = "Anyone who can reach the port can run commands.";
   const { page, desk } = await harness.open({
-    desk: { info: { ...EXAMPLE_INFO, tokenSet: false, warnings: [warning] } },
+    desk: { info: { ...EXAMPLE_INFO, tokenSet: false, client: { id: "pimcp-abc", redirects: ["https://a.example/cb"] }, warnings: [warning] } },
     browser: { viewport: { width: 1300, height: 900 } },
   });
   const panel = page.getByRole("complementary", { name: "Info" });
@@ -198,6 +198,9 @@ test("[UI63] the info panel shows what is offered and confined, and tells the tw
     "bash",
     ".git-credentials",
     "Token: not set",
+    "Client set up by hand: pimcp-abc, secret set",
+    "It may return to these addresses only:",
+    "https://a.example/cb",
     "(OAuth): on",
     "File tools stay inside the folder.",
     warning,

@@ -26,12 +26,16 @@ export function newHome(): Home {
 }
 
 /** What `--json` printed. */
-interface Announcement {
+export interface Announcement {
   readonly mcpUrl: string;
   readonly mcpUrls: readonly string[];
   readonly pageFile: string | null;
   readonly tokenFile: string | null;
   readonly token: string | null;
+  readonly clientId: string | null;
+  readonly clientSecret: string | null;
+  readonly clientFile: string | null;
+  readonly redirects: readonly string[] | null;
   readonly root: string;
   readonly tools: readonly string[];
   readonly pid: number;

@@ -14,6 +14,7 @@ export const EXAMPLE_INFO: DeskInfo = {
   relayIsLocal: false,
   oauth: true,
   tokenSet: true,
+  client: { id: "pimcp-h05_kLnEyqe0", redirects: null },
   confinement: ["File tools stay inside the folder.", "Shell commands run as you and are not confined to the folder."],
   warnings: [],
   startedAt: Date.now() - 65_000,

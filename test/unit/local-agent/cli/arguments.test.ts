@@ -45,6 +45,8 @@ test("[ST1] no argument at all is a complete command", () => {
     tools: null,
     deny: [".ssh", ".aws", ".gnupg", ".git-credentials", ".netrc", ".config/gcloud"],
     token: null,
+    client: null,
+    redirects: null,
     allowOrigins: [],
     ui: { host: "127.0.0.1", port: 8790 },
     openPage: true,
@@ -160,6 +162,9 @@ const FLAG = {
   issuer: "--issuer https://m.example",
   "allow-origin": "--allow-origin https://a.example",
   token: "--token abcdefghijklmnopq",
+  "oauth-redirect": "--oauth-redirect https://c.example/cb",
+  // Half a pair has tests of its own.
+  "oauth-client-id": "--oauth-client-id a --oauth-client-secret abcdefghijklmnopqrst",
   "no-oauth": "--no-oauth",
   oauth: "--oauth",
   port: "--port 1",
@@ -172,6 +177,7 @@ const FLAG = {
 type Named = keyof typeof FLAG;
 const ALL = Object.keys(FLAG) as Named[];
 const PAGE = ["ui-port", "ui-host", "no-open"] as const;
+const OAUTH = ["oauth-redirect", "oauth-client-id"] as const;
 const NAMED_RELAY = ["relay", "oauth", "no-oauth"] as const;
 
 const deployed = { [DEPLOYED]: "1" };
@@ -190,7 +196,12 @@ interface Way {
 
 const WAYS: readonly Way[] = [
   { line: "--stdio", refused: ALL, sentence: ` has no meaning with --stdio${AND_LEAVE}` },
-  { line: "--http", refused: ["key-file", "take-over", ...PAGE], sentence: ` has no meaning with --http${AND_LEAVE}`, apart: ["relay", "oauth"] },
+  {
+    line: "--http",
+    refused: [...OAUTH, "key-file", "take-over", ...PAGE],
+    sentence: ` has no meaning with --http${AND_LEAVE}`,
+    apart: ["relay", "oauth"],
+  },
   {
     line: "--relay https://r.example",
     refused: ["port", "host"],
@@ -227,7 +238,13 @@ const WAYS: readonly Way[] = [
     line: "--relay local --no-oauth",
     refused: PAGE,
     sentence: ` is for the page, which --no-oauth switches off${AND_LEAVE}`,
-    apart: ["key-file", "take-over", "issuer", ...NAMED_RELAY],
+    apart: ["key-file", "take-over", "issuer", ...OAUTH, ...NAMED_RELAY],
+  },
+  {
+    line: "--relay local --no-oauth",
+    refused: OAUTH,
+    sentence: ` is for OAuth, which --no-oauth switches off${AND_LEAVE}`,
+    apart: ["key-file", "take-over", "issuer", ...PAGE, ...NAMED_RELAY],
   },
 ];
 
@@ -246,6 +263,13 @@ test.for<[string, Env, string]>([
   ["--http", { PI_AS_MCP_KEY_FILE: "/k" }, "PI_AS_MCP_KEY_FILE has no meaning with --http, so it is ignored."],
   ["", { ...deployed, PI_AS_MCP_HOST: "0.0.0.0" }, "PI_AS_MCP_HOST is for the local relay, and the deployed one is dialled, so it is ignored."],
   ["", { PI_AS_MCP_TAKE_OVER: "1" }, "PI_AS_MCP_TAKE_OVER goes with a deployed relay, and none is configured, so it is ignored."],
+  ["--stdio", { PI_AS_MCP_OAUTH_CLIENT_ID: "a" }, "PI_AS_MCP_OAUTH_CLIENT_ID has no meaning with --stdio, so it is ignored."],
+  ["--http", { PI_AS_MCP_OAUTH_CLIENT_SECRET: "s" }, "PI_AS_MCP_OAUTH_CLIENT_SECRET has no meaning with --http, so it is ignored."],
+  [
+    "--no-oauth",
+    { PI_AS_MCP_OAUTH_REDIRECT: "https://a.example/cb" },
+    "PI_AS_MCP_OAUTH_REDIRECT is for OAuth, which --no-oauth switches off, so it is ignored.",
+  ],
   ["--no-oauth", { PI_AS_MCP_UI_PORT: "1" }, "PI_AS_MCP_UI_PORT is for the page, which --no-oauth switches off, so it is ignored."],
 ])("[ST5] [ST6] '%s' with %o ignores the variable and says so", ([line, env, notice]) => {
   expect(notices(line, env)).toEqual([notice]);
@@ -264,15 +288,7 @@ test("[ST5] a flag against a variable that chose the mode names the variable", (
   );
 });
 
-test.for([
-  "--human",
-  "--approve bash",
-  "--block-ms 5",
-  "--oauth-redirect https://x.example",
-  "--oauth-client-id a",
-  "--oauth-client-secret b",
-  "--ui-token t",
-])("[ST7] %s refuses the start instead of being ignored", (line) => {
+test.for(["--human", "--approve bash", "--block-ms 5", "--ui-token t"])("[ST7] %s refuses the start instead of being ignored", (line) => {
   expect(refusal(line)).toMatch(/^--[a-z-]+ would [a-z' ]+, which this version cannot do yet: leave it out\.$/);
 });
 
@@ -320,4 +336,99 @@ test.for<[string, string]>([
   ["open", "open"],
 ])("[ST8] %s", ([line, kind]) => {
   expect(read(line)).toMatchObject({ ok: true, value: { kind } });
+});
+
+const SECRET = "A+secret/of=plenty-characters";
+const PAIR = { id: "pimcp-gemini", secret: SECRET };
+
+test.for<[string, Env]>([
+  [`--oauth-client-id pimcp-gemini --oauth-client-secret ${SECRET}`, {}],
+  ["--oauth-client-id pimcp-gemini", { PI_AS_MCP_OAUTH_CLIENT_SECRET: SECRET }],
+  [`--oauth-client-secret=${SECRET}`, { PI_AS_MCP_OAUTH_CLIENT_ID: "pimcp-gemini" }],
+  ["", { PI_AS_MCP_OAUTH_CLIENT_ID: "pimcp-gemini", PI_AS_MCP_OAUTH_CLIENT_SECRET: SECRET }],
+  ["--oauth-client-id pimcp-gemini", { PI_AS_MCP_OAUTH_CLIENT_ID: "other", PI_AS_MCP_OAUTH_CLIENT_SECRET: SECRET }],
+  ["--http --oauth --oauth-client-id pimcp-gemini", { PI_AS_MCP_OAUTH_CLIENT_SECRET: SECRET }],
+  ["--relay https://r.example --oauth-client-id pimcp-gemini", { PI_AS_MCP_OAUTH_CLIENT_SECRET: SECRET }],
+])("[ST26] a pair is whole whichever way its halves come: %s with %o", ([line, env]) => {
+  expect(settings(line, env).client).toEqual(PAIR);
+});
+
+test.for<[string, Env, string]>([
+  ["--oauth-client-id a", {}, "--oauth-client-id goes with --oauth-client-secret (or PI_AS_MCP_OAUTH_CLIENT_SECRET)"],
+  [`--oauth-client-secret ${SECRET}`, {}, "--oauth-client-secret goes with --oauth-client-id (or PI_AS_MCP_OAUTH_CLIENT_ID)"],
+  ["", { PI_AS_MCP_OAUTH_CLIENT_ID: "a" }, "PI_AS_MCP_OAUTH_CLIENT_ID goes with --oauth-client-secret (or PI_AS_MCP_OAUTH_CLIENT_SECRET)"],
+  ["", { PI_AS_MCP_OAUTH_CLIENT_SECRET: SECRET, PI_AS_MCP_OAUTH_CLIENT_ID: "" }, "PI_AS_MCP_OAUTH_CLIENT_SECRET goes with --oauth-client-id"],
+])("[ST26] half a pair refuses the start: %s with %o", ([line, env, sentence]) => {
+  const said = refusal(line, env);
+  expect(said.startsWith(sentence)).toBe(true);
+  expect(said).toMatch(/: give both, or neither to use the pair that pimcp keeps\.$/);
+  expect(said).not.toContain(SECRET);
+});
+
+test.for([
+  ["https://a.example/c", SECRET],
+  ["pimcp b", SECRET],
+  ["pimcp/b", SECRET],
+  ["p".repeat(101), SECRET],
+  ["pimcp-é", SECRET],
+  ["pimcp-a", "with a space"],
+  ["pimcp-a", "secret-é"],
+  ["pimcp-a", "x".repeat(513)],
+])("[ST26] [ST3] the pair %s and %s is refused in one sentence that shows neither", ([id = "", secret = ""]) => {
+  const said = refusal("", { PI_AS_MCP_OAUTH_CLIENT_ID: id, PI_AS_MCP_OAUTH_CLIENT_SECRET: secret });
+  expect(said).toMatch(
+    /^PI_AS_MCP_OAUTH_CLIENT_(ID may hold letters, digits and -\._~ only, at most 100 of them: .*|SECRET must be 1 to 512 visible ASCII characters without spaces)\.$/,
+  );
+  expect(said.replace("pimcp-gemini", "")).not.toContain(id);
+  expect(said).not.toContain(secret);
+});
+
+test("[ST26] [ST6] a client secret short enough to guess is remarked on without being shown", () => {
+  expect(notices(`--oauth-client-id a --oauth-client-secret ${"x".repeat(20)}`)).toEqual([]);
+  const said = notices("--oauth-client-id a --oauth-client-secret hunter2").join();
+  expect(said).toContain("short enough to be guessed");
+  expect(said).not.toContain("hunter2");
+});
+
+test.for<[string, Env, readonly string[]]>([
+  ["--oauth-redirect https://a.example/r/x?y=1", {}, ["https://a.example/r/x?y=1"]],
+  [
+    "--oauth-redirect https://a.example,https://b.example/ --oauth-redirect http://127.0.0.1/cb",
+    {},
+    ["https://a.example", "https://b.example/", "http://127.0.0.1/cb"],
+  ],
+  ["--oauth-redirect http://localhost:8000/cb,http://localhost:8000/cb", {}, ["http://localhost:8000/cb"]],
+  ["", { PI_AS_MCP_OAUTH_REDIRECT: "https://a.example/1, http://[::1]:9/cb" }, ["https://a.example/1", "http://[::1]:9/cb"]],
+  ["--oauth-redirect https://flag.example", { PI_AS_MCP_OAUTH_REDIRECT: "https://variable.example" }, ["https://flag.example"]],
+])("[ST26] addresses named in advance are kept to the letter: %s with %o", ([line, env, redirects]) => {
+  expect(settings(line, env).redirects).toEqual(redirects);
+});
+
+test.for<[string, string]>([
+  ["http://a.example/cb", "must be https: only a loopback address may be http"],
+  ["http://localhost.a.example/cb", "must be https: only a loopback address may be http"],
+  ["https://a.example/cb#x", "must have no fragment (#…)"],
+  ["https://a.example/cb#", "must have no fragment (#…)"],
+  ["https://user@a.example/cb", "must have no user name in it"],
+  ["https://:@a.example/cb", "must have no user name in it"],
+  ["a.example/cb", "must be a whole address such as https://client.example/callback"],
+  ["/cb", "must be a whole address such as https://client.example/callback"],
+  ["https:a.example", "must be a whole address such as https://client.example/callback"],
+  ["https:///cb", "must be a whole address such as https://client.example/callback"],
+  ["cursor://x/cb", "must be a whole address such as https://client.example/callback"],
+  ["javascript:alert(1)", "must be a whole address such as https://client.example/callback"],
+  ["https://a.example/c b", "must be an address of plain ASCII without spaces and backslashes"],
+  ["https://a.example\\b", "must be an address of plain ASCII without spaces and backslashes"],
+  ["https://a.example/é", "must be an address of plain ASCII without spaces and backslashes"],
+  [`https://a.example/${"x".repeat(2000)}`, "must be an address of plain ASCII without spaces and backslashes"],
+])("[ST26] [ST3] the redirect address %s is refused", ([address, expected]) => {
+  expect(refusal("", { PI_AS_MCP_OAUTH_REDIRECT: `https://good.example,${address}` })).toBe(
+    `PI_AS_MCP_OAUTH_REDIRECT ${expected}, got ${JSON.stringify(address.slice(0, 300))}.`,
+  );
+});
+
+test("[ST26] no address at all, or more than the relay takes, is refused", () => {
+  expect(refusal("--oauth-redirect ,")).toBe("--oauth-redirect must name 1 to 20 addresses, got 0.");
+  const many = Array.from({ length: 21 }, (_, at) => `https://a.example/${at}`).join(",");
+  expect(refusal(`--oauth-redirect ${many}`)).toBe("--oauth-redirect must name 1 to 20 addresses, got 21.");
 });

@@ -18,15 +18,22 @@ const agent: RunningAgent = {
     relayIsLocal: true,
     oauth: true,
     tokenSet: true,
+    client: { id: "pimcp-abc", redirects: null },
     confinement: ["bash is not confined.", "read is confined to /srv/work."],
     warnings: [],
     startedAt: 0,
   },
   token: { token: "SECRET-TOKEN", file: "/c/token", sha256: "" },
+  client: { id: "pimcp-abc", secret: "SECRET-CLIENT", sha256: "", file: "/c/oauth-client.json", redirects: null },
   page: { url: "http://127.0.0.1:8790/#SECRET-PAGE", file: "/s/page.html" },
   local: true,
   watchCards: null,
 };
+function clientOf({ client }: RunningAgent) {
+  if (client === null) throw new Error("this agent has no client");
+  return client;
+}
+
 const terminal = { isTerminal: true, colour: false, columns: 80, deployCommand: "npm run deploy" } as const;
 const pipe = { ...terminal, isTerminal: false };
 
@@ -41,6 +48,11 @@ pimcp 1.2.3 is ready.
                 Clients are allowed there. Its address is a secret of yours.
   With OAuth    Give the client the MCP URL and nothing else; when it asks,
                 allow it on the page.
+  By hand       For an app that asks for a client id and secret: paste these.
+                Its redirect address needs no setting up: the first time it
+                comes, the page shows it, and your Allow permits it.
+                client id      pimcp-abc
+                client secret  SECRET-CLIENT
   With a token  Authorization: Bearer SECRET-TOKEN
   Root          /srv/work
   Tools         read, bash
@@ -59,6 +71,35 @@ test("[ST51] anywhere else no secret is printed, but the files that hold them ar
     expect(text).toContain("/s/page.html");
   }
   expect(bannerText({ ...agent, token: { ...agent.token, file: null } }, pipe)).toContain("with the token given at the start");
+});
+
+const named = { ...agent, client: { ...clientOf(agent), redirects: ["https://a.example/r/1", "http://localhost:9/cb"] } };
+
+test("[ST55] with addresses named in advance they stand beside the pair, whole", () => {
+  expect(bannerText(named, { ...terminal, columns: 40 })).toContain(`
+                client id      pimcp-abc
+                client secret  SECRET-CLIENT
+                redirects to   https://a.example/r/1
+                               http://localhost:9/cb
+`);
+  expect(bannerText(named, terminal)).not.toContain("needs no setting up");
+});
+
+test("[ST55] [ST51] the secret of the pair is printed on a terminal only, its file elsewhere, and nothing without OAuth", () => {
+  const facts = (of: RunningAgent, audience: typeof pipe | typeof terminal): object => {
+    const { clientId, clientSecret, clientFile, redirects } = JSON.parse(bannerJson(of, audience)) as Record<string, unknown>;
+    return { clientId, clientSecret, clientFile, redirects };
+  };
+  const pair = { clientId: "pimcp-abc", clientFile: "/c/oauth-client.json", redirects: null };
+  expect(facts(agent, terminal)).toEqual({ ...pair, clientSecret: "SECRET-CLIENT" });
+  expect(facts(named, pipe)).toEqual({ ...pair, clientSecret: null, redirects: ["https://a.example/r/1", "http://localhost:9/cb"] });
+  expect(bannerText(agent, pipe)).toMatch(/client id {6}pimcp-abc\n +client secret {2}in \/c\/oauth-client\.json\n/);
+  const given = { ...agent, client: { ...clientOf(agent), file: null } };
+  expect(bannerText(given, pipe)).toMatch(/client secret {2}the one given at the start\n/);
+  for (const text of [bannerText(given, pipe), bannerJson(given, pipe)]) expect(text).not.toContain("SECRET");
+  const without = { ...agent, client: null };
+  expect(facts(without, terminal)).toEqual({ clientId: null, clientSecret: null, clientFile: null, redirects: null });
+  expect(bannerText(without, terminal)).not.toMatch(/By hand|client id/);
 });
 
 test("[ST50] how to get a URL that works from anywhere is said as it can be typed here, and not with --http", () => {
