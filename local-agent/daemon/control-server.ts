@@ -58,7 +58,7 @@ function serveOne(socket: Socket, { handle, timers }: ControlServerOptions): voi
     socket.end(`${JSON.stringify(said)}\n`, () => socket.destroy());
   };
   const cancel = timers.after(CONTROL_LIMITS.deadlineMs, () => {
-    answer({ ok: false, message: "The agent did not answer in time." });
+    answer({ ok: false, message: "The agent did not answer in time: whether it did what was asked is not known." });
     socket.destroySoon();
   });
   socket.once("close", cancel);

@@ -114,7 +114,7 @@ test("[ST64] [ST65] [ST66] with a code: listed with all facts, allowed by the co
   expect(wrong.stdout).toContain("The code did not match, so “other” at client.example gets nothing and its request has ended.");
   expect((await other.reload())?.searchParams.get("error")).toBe("access_denied");
   expect(await ask(home, ["allow", other.code ?? ""])).toMatchObject({ code: 1 });
-});
+}, 40_000);
 
 test("[ST65] [ST66] without a code: a loopback issuer's request by its ID, and deny", async () => {
   const home = newHome();
@@ -135,7 +135,7 @@ test("[ST65] [ST66] without a code: a loopback issuer's request by its ID, and d
   expect(await ask(home, ["allow", shortIdOf(one.id), "--json"])).toMatchObject({ code: 0, stdout: `{"outcome":"allowed","id":"${one.id}"}\n` });
   expect((await one.reload())?.searchParams.get("code")).toMatch(/./);
   expect(await ask(home, ["deny", one.id])).toEqual({ code: 1, stderr: "", stdout: "Nothing waits: start the connection in the app again.\n" });
-});
+}, 40_000);
 
 test("[ST68] a shell that a tool started may look and deny, and not allow", async () => {
   const home = newHome();
@@ -159,7 +159,7 @@ test("[ST68] a shell that a tool started may look and deny, and not allow", asyn
   expect(await window.reload()).toBeUndefined();
   expect(await bash(`${program} pending; ${program} deny ${window.id}`)).toMatch(/client\.example.*Denied: “one”/);
   expect((await window.reload())?.searchParams.get("error")).toBe("access_denied");
-});
+}, 40_000);
 
 test("[ST66] without OAuth, without an agent and while the relay is away there is one sentence", async () => {
   const home = newHome();
