@@ -4,6 +4,7 @@
  * pair that was replaced is unknown from the next request on. Stored are only the addresses the person allowed.
  */
 import type { Deposits } from "../../shared/wire/frames.ts";
+import { sameSecret } from "./digest.ts";
 import type { SqlKv } from "./sql-kv.ts";
 
 /** What the person reads instead of a name the client gave itself: this one never says any. */
@@ -13,6 +14,8 @@ const MAX_APPROVED = 50;
 
 export interface ConfiguredClient {
   is(clientId: string): boolean;
+  /** Whether these are its id and the SHA-256 of its secret. */
+  isPair(clientId: string, sha256: string): boolean;
   /** Whether its addresses were named in advance: then the person is not asked about another one. */
   isStrict(): boolean;
   /** For the client that asked, which may be another than the one of today. */
@@ -48,6 +51,7 @@ export function createConfiguredClient(sql: SqlStorage, deposits: () => Deposits
   };
   return {
     is: (clientId) => client()?.id === clientId,
+    isPair: (clientId, sha256) => client()?.id === clientId && sameSecret(sha256, client()?.sha256 ?? ""),
     isStrict: () => client()?.redirects != null,
     approve(clientId, redirectUri, now) {
       sql.exec("INSERT OR REPLACE INTO approved_redirects(client_id, redirect_uri, at) VALUES(?, ?, ?)", clientId, redirectUri, now);

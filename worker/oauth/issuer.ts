@@ -166,7 +166,7 @@ function assemble(options: IssuerOptions) {
     grants,
     room,
     opening,
-    tokens: createTokenEndpoint({ providers, memory, bodies, counters }),
+    tokens: createTokenEndpoint({ providers, configured, memory, bodies, counters }),
   };
 }
 

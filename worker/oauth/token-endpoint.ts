@@ -6,6 +6,8 @@ import { isJsonObject, parseJson } from "../../shared/json.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { BodyReader } from "../workspace/request-body.ts";
 import { readText } from "./body.ts";
+import { basicClient, encodedBasic } from "./basic-credentials.ts";
+import type { ConfiguredClient } from "./configured-client.ts";
 import type { Counters } from "./counters.ts";
 import { sha256Hex } from "./digest.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
@@ -26,16 +28,25 @@ export interface TokenEndpoint {
 
 export interface TokenEndpointOptions {
   readonly providers: Providers;
+  readonly configured: ConfiguredClient;
   readonly memory: RefreshMemory;
   readonly bodies: BodyReader;
   readonly counters: Counters;
 }
 
-export function createTokenEndpoint({ providers, memory, bodies, counters }: TokenEndpointOptions): TokenEndpoint {
-  const inTurn = createTurns();
-  const pass = (form: URLSearchParams, request: Request, issuer: string) => providers.fetch(formRequest(`${issuer}/token`, form, request), issuer);
+/** What a client sent. */
+interface Asked {
+  readonly form: URLSearchParams;
+  /** The header, with Basic credentials encoded. */
+  readonly authorization: string | null;
+}
 
-  async function exchangeCode(form: URLSearchParams, request: Request, issuer: string): Promise<Response> {
+export function createTokenEndpoint({ providers, configured, memory, bodies, counters }: TokenEndpointOptions): TokenEndpoint {
+  const inTurn = createTurns();
+  const pass = ({ form, authorization }: Asked, issuer: string) => providers.fetch(formRequest(`${issuer}/token`, form, authorization), issuer);
+
+  async function exchangeCode(asked: Asked, issuer: string): Promise<Response> {
+    const { form } = asked;
     const grantId = grantIdIn(form.get("code") ?? "");
     const redirectUri = form.get("redirect_uri");
     const grant = grantId === undefined ? undefined : await readGrant(providers.kv, grantId);
@@ -45,91 +56,85 @@ export function createTokenEndpoint({ providers, memory, bodies, counters }: Tok
     if (verifier !== null && !/^[\w.~-]{43,128}$/.test(verifier)) {
       return oauthError(400, "invalid_grant", "code_verifier must be 43 to 128 unreserved characters (RFC 7636 §4.1).");
     }
-    return pass(form, request, issuer);
+    return pass(asked, issuer);
   }
 
-  async function refresh(form: URLSearchParams, request: Request, issuer: string, isOurResource: boolean): Promise<Response> {
+  async function refresh(asked: Asked, issuer: string, isOurResource: boolean): Promise<Response> {
+    const { form, authorization } = asked;
     const presented = form.get("refresh_token") ?? "";
     // The key covers everything that authenticates the client, so a remembered answer is only for who got it.
-    const key = await sha256Hex(
-      JSON.stringify([issuer, presented, form.get("client_id"), form.get("client_secret"), request.headers.get("authorization")]),
-    );
+    const key = await sha256Hex(JSON.stringify([issuer, presented, form.get("client_id"), form.get("client_secret"), authorization]));
     const known = isOurResource ? await memory.recall(key, presented) : undefined;
     if (known !== undefined && (await readGrant(providers.kv, known.grantId)) !== undefined) return tokenAnswer(known.answer);
-    const response = await pass(form, request, issuer);
+    const response = await pass(asked, issuer);
     const text = await response.text();
     if (response.ok) await rememberRefresh(memory, key, presented, text);
     else if (errorIn(text) === "invalid_grant") await endReusedFamily(providers, memory, presented, issuer);
     return new Response(text, { status: response.status, headers: response.headers });
   }
 
-  /**
-   * Counted for known clients only, each for itself: a secret that a person chose could be guessed, and a client that asks without end must
-   * not keep the others from their tokens.
-   */
-  async function isWithinLimit(form: URLSearchParams, request: Request): Promise<boolean> {
-    const clientId = form.get("client_id") ?? basicClient(request);
-    if (!(await providers.isStored(clientId))) return true;
-    return counters.take([[`token:${visitorOf(request).source} ${clientId}`, PER_HOUR]], HOUR_MS);
+  /** The request's form and credentials, or the refusal. */
+  async function read(request: Request): Promise<Result<Asked, Response>> {
+    const read = await readForm(request, bodies);
+    if (!read.ok) return read;
+    const form = read.value;
+    const authorization = await encodedBasic(request.headers.get("authorization"), configured);
+    const basicId = basicClient(authorization);
+    // The id beside Basic credentials is no second proof; several products send it.
+    if (basicId !== "" && form.get("client_id") === basicId && !hasRepeated(form)) form.delete("client_id");
+    const clientId = form.get("client_id") ?? basicId;
+    // Counted for known clients only, each for itself: a secret that a person chose could be guessed, and a client that asks without end
+    // must not keep the others from their tokens.
+    const mayGoOn = !(await providers.isStored(clientId)) || counters.take([[`token:${visitorOf(request).source} ${clientId}`, PER_HOUR]], HOUR_MS);
+    return mayGoOn ? ok({ form, authorization }) : err(tooMany());
   }
 
   return {
     async token(request, issuer) {
-      const read = await readForm(request, bodies);
-      if (!read.ok) return read.error;
-      const form = read.value;
-      if (!(await isWithinLimit(form, request))) {
-        return oauthError(429, "temporarily_unavailable", `At most ${PER_HOUR} requests an hour of one client from one address.`, {
-          "retry-after": "3600",
-        });
-      }
+      const asked = await read(request);
+      if (!asked.ok) return asked.error;
+      const { form } = asked.value;
       if (!form.has("grant_type")) return oauthError(400, "invalid_request", "grant_type is required.");
       form.delete("scope"); // There is one scope and every grant has exactly it: nothing to widen, nothing to refuse.
       const isOurResource = normalizeResource(form, issuer);
       const subject = form.get("grant_type") === "refresh_token" ? form.get("refresh_token") : form.get("code");
       const grantId = grantIdIn(subject ?? "");
-      if (!(await mayAsk(providers, form, request, grantId)))
-        return oauthError(400, "invalid_grant", "The grant is not known, or not this client's.");
-      if (hasRepeated(form)) return pass(form, request, issuer); // Refused there.
+      if (!(await mayAsk(providers, asked.value, grantId))) return oauthError(400, "invalid_grant", "The grant is not known, or not this client's.");
+      if (hasRepeated(form)) return pass(asked.value, issuer); // Refused there.
       return inTurn(grantId, () => {
-        if (form.get("grant_type") === "refresh_token") return refresh(form, request, issuer, isOurResource);
-        if (form.get("grant_type") === "authorization_code") return exchangeCode(form, request, issuer);
-        return pass(form, request, issuer);
+        if (form.get("grant_type") === "refresh_token") return refresh(asked.value, issuer, isOurResource);
+        if (form.get("grant_type") === "authorization_code") return exchangeCode(asked.value, issuer);
+        return pass(asked.value, issuer);
       });
     },
     async revoke(request, issuer) {
-      const read = await readForm(request, bodies);
-      if (!read.ok) return read.error;
-      const form = read.value;
+      const asked = await read(request);
+      if (!asked.ok) return asked.error;
+      const { form } = asked.value;
       if (!form.has("token")) return oauthError(400, "invalid_request", "token is required.");
       form.delete("grant_type"); // With one, the provider would read a token request.
       const grantId = grantIdIn(form.get("token") ?? "");
-      if (!(await mayAsk(providers, form, request, grantId))) return new Response(null, { status: 200 }); // RFC 7009 §2.2: not an error.
-      return inTurn(grantId, () => pass(form, request, issuer));
+      if (!(await mayAsk(providers, asked.value, grantId))) return new Response(null, { status: 200 }); // RFC 7009 §2.2: not an error.
+      return inTurn(grantId, () => pass(asked.value, issuer));
     },
   };
+}
+
+function tooMany(): Response {
+  return oauthError(429, "temporarily_unavailable", `At most ${PER_HOUR} requests an hour of one client from one address.`, {
+    "retry-after": "3600",
+  });
 }
 
 /**
  * Whether the provider may look the client up. For a client named by an address that means a fetch, so a stranger could
  * use us to send requests: it must name the client of an existing grant.
  */
-async function mayAsk(providers: Providers, form: URLSearchParams, request: Request, grantId: string | undefined): Promise<boolean> {
+async function mayAsk(providers: Providers, { form, authorization }: Asked, grantId: string | undefined): Promise<boolean> {
   const clientId = form.get("client_id") ?? "";
   if (isDocumentClient(clientId)) return grantId !== undefined && (await readGrant(providers.kv, grantId))?.clientId === clientId;
   // The id may also come by Basic, which such a client cannot use, or only inside an assertion, which is not read here.
-  return !isDocumentClient(basicClient(request)) && (clientId !== "" || !form.has("client_assertion"));
-}
-
-/** The client id of Basic credentials (RFC 6749 §2.3.1), or "" if there are none or they are malformed, which the provider refuses. */
-function basicClient(request: Request): string {
-  const credentials = /^basic[ \t]+(\S+)$/i.exec((request.headers.get("authorization") ?? "").trim())?.[1];
-  if (credentials === undefined) return "";
-  try {
-    return decodeURIComponent((atob(credentials).split(":")[0] ?? "").replaceAll("+", " "));
-  } catch {
-    return "";
-  }
+  return !isDocumentClient(basicClient(authorization)) && (clientId !== "" || !form.has("client_assertion"));
 }
 
 async function rememberRefresh(memory: RefreshMemory, key: string, presented: string, text: string): Promise<void> {
@@ -160,10 +165,8 @@ async function readForm(request: Request, bodies: BodyReader): Promise<Result<UR
 }
 
 /** Without `Origin`: CORS is answered in one place, ours. */
-function formRequest(url: string, form: URLSearchParams, original: Request): Request {
-  const headers = new Headers({ "content-type": "application/x-www-form-urlencoded" });
-  const authorization = original.headers.get("authorization");
-  if (authorization !== null) headers.set("authorization", authorization);
+function formRequest(url: string, form: URLSearchParams, authorization: string | null): Request {
+  const headers = { "content-type": "application/x-www-form-urlencoded", ...(authorization === null ? {} : { authorization }) };
   return new Request(url, { method: "POST", headers, body: form.toString() });
 }
 

@@ -51,6 +51,28 @@ describe("the client configured by hand", () => {
       }
     }));
 
+  test.each([
+    ["as openssl makes them", "q+/Zk0=", "q+/Zk0="],
+    ["with a percent sign", "50%25 off%", "50%25 off%"],
+    ["with a colon", "a:b:c", "a:b:c"],
+    ["encoded as RFC 6749 says", "q+/Zk0=", "q%2B%2FZk0%3D"],
+  ])("[OA101] secrets by Basic, %s, with and without the id in the body", (_how, secret, sent) =>
+    withPair(async (bench) => {
+      const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret));
+      const sha256 = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+      bench.deposits = { ...(bench.deposits as Deposits), client: { id: ID, sha256, redirects: null } };
+      for (const clientId of ["", ID]) {
+        const form = { redirect_uri: ADDRESS, code_verifier: "" };
+        const wrong = await bench.exchange(clientId, await codeOf(bench, await openPlain(bench)), form, { headers: basic(`${sent}x`) });
+        expect([wrong.status, await errorOf(wrong)]).toEqual([401, "invalid_client"]);
+        const right = await bench.exchange(clientId, await codeOf(bench, await openPlain(bench)), form, { headers: basic(sent) });
+        expect(right.status).toBe(200);
+      }
+      const other = await bench.exchange("pimcp-other", "x", {}, { headers: basic(sent) });
+      expect([other.status, await errorOf(other)]).toEqual([400, "invalid_request"]);
+    }),
+  );
+
   test("[OA101] a wrong or missing secret is invalid_client and uses nothing up", () =>
     withPair(async (bench) => {
       const code = await codeOf(bench, await openPlain(bench));
@@ -255,6 +277,7 @@ test("[OA109] a client that asks without end is stopped, and no other", () =>
     expect(refused).toBe(599); // One request was the sign-in.
     const stopped = await ask(HOME);
     expect([stopped.status, stopped.headers.get("retry-after"), await errorOf(stopped)]).toEqual([429, "3600", "temporarily_unavailable"]);
+    expect((await bench.send("/revoke", { form: { token: "x", client_id: ID, client_secret: "guess" } })).status).toBe(429);
     expect((await ask("198.51.100.9")).status).toBe(401);
     const { clientId, refresh_token } = await bench.connect();
     expect((await bench.refresh(clientId, refresh_token)).status).toBe(200);
