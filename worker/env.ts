@@ -10,6 +10,11 @@ export interface Env {
    * this machine, `public` when something unknown in front of it (`--issuer`) hands callers on.
    */
   readonly EMBEDDED?: "loopback" | "public";
+  /**
+   * Only in the embedded relay: the one workspace it has, which is its agent's. A look at any other would leave a file on this
+   * machine (at the edge it leaves nothing), and strangers may try names without end.
+   */
+  readonly ONLY_WORKSPACE?: string;
 }
 
 /** A shorter key could be guessed; `npm run deploy` makes one of 43 characters (256 bits). */

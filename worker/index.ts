@@ -6,7 +6,7 @@ import { DEFAULT_WORKSPACE, WORKSPACE_RULE } from "../shared/workspace.ts";
 import { KEY_MISSING, hasAgentKey, type Env } from "./env.ts";
 import { landingPage } from "./landing-page.ts";
 import { guardAnswer, objectDied } from "./last-words.ts";
-import { refusal } from "./respond.ts";
+import { notReady, refusal } from "./respond.ts";
 import { locate } from "./routes.ts";
 import { matchesSecret } from "./secret.ts";
 
@@ -51,7 +51,9 @@ async function refuseAgent(request: Request, env: Env): Promise<Response | undef
 }
 
 async function toObject(request: Request, workspace: string | null, env: Env, ctx: ExecutionContext): Promise<Response> {
-  const stub = env.WORKSPACE.getByName(workspace ?? DEFAULT_WORKSPACE);
+  const name = workspace ?? DEFAULT_WORKSPACE;
+  if (env.ONLY_WORKSPACE !== undefined && env.ONLY_WORKSPACE !== name) return notReady();
+  const stub = env.WORKSPACE.getByName(name);
   try {
     return guardAnswer(await stub.fetch(request), ctx);
   } catch {

@@ -10,7 +10,7 @@ export async function landingPage(request: Request, env: Env): Promise<Response>
 }
 
 async function connectionSentence(env: Env): Promise<string> {
-  const connected = await env.WORKSPACE.getByName(DEFAULT_WORKSPACE)
+  const connected = await env.WORKSPACE.getByName(env.ONLY_WORKSPACE ?? DEFAULT_WORKSPACE)
     .isConnected()
     .catch(() => false);
   return connected ? "The workstation is connected." : "The workstation is not connected right now.";

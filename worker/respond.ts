@@ -12,6 +12,12 @@ export function refusal(status: number, error: string, message: string, headers:
   return jsonAnswer(status, { error, message }, headers);
 }
 
+/** [ED3] For a workspace that no agent has come to yet. */
+export function notReady(): Response {
+  const message = "The workstation has never connected to this relay yet. Start the agent there (pimcp --relay …), then try again.";
+  return refusal(503, "not_ready", message, { "retry-after": "30" });
+}
+
 /** A JSON-RPC error as a whole HTTP answer. */
 export function rpcAnswer(
   status: number,

@@ -6,6 +6,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { ClientCredentials } from "../daemon/client-pair.ts";
 import { DEFAULTS, isLoopback, type Listener, type Mode, type Settings } from "../daemon/settings.ts";
+import { readChosenWorkspace, readingValues } from "./command-words.ts";
 import { envName, type FlagName } from "./flags.ts";
 import { readArgv, readEnvironment, type CommandLine, type GivenFlag, type GivenFlags } from "./given-flags.ts";
 import { keepFitting, type Situation } from "./mode-flags.ts";
@@ -22,13 +23,15 @@ import {
   readRelay,
   readToken,
   readTools,
+  readWorkspace,
 } from "./values.ts";
 
 export type Command =
   | { readonly kind: "run"; readonly settings: Settings; readonly notices: readonly string[] }
   | { readonly kind: "help" }
   | { readonly kind: "version" }
-  | { readonly kind: "open" };
+  /** Of several agents, the one of this workspace; null: all. */
+  | { readonly kind: "open"; readonly workspace: string | null };
 
 export interface Surroundings {
   readonly cwd: string;
@@ -61,7 +64,10 @@ function readSubcommand(line: CommandLine): Result<Command, string> {
   const command = line.command ?? "";
   if (command === "help") return ok({ kind: "help" });
   if (command === "open") {
-    return line.words.length === 0 && line.given.size === 0 ? ok({ kind: "open" }) : err("pimcp open takes no arguments.");
+    const others = [...line.given.keys()].filter((name) => name !== "workspace");
+    if (line.words.length > 0 || others.length > 0) return err("pimcp open takes no arguments but --workspace NAME.");
+    const workspace = text(line.given, "workspace");
+    return readingValues(() => ok({ kind: "open", workspace: workspace === undefined ? null : readChosenWorkspace(workspace) }));
   }
   if (FIRST_WORDS.includes(command)) return err(`${command} has to be the first word: pimcp ${command} [flags].`);
   if (NOT_YET_COMMANDS.includes(command)) return err(`pimcp ${command} is not part of this version yet.`);
@@ -176,6 +182,7 @@ function readMode(given: GivenFlags, situation: Situation, around: Surroundings)
   return {
     kind: "relay",
     relay: isOn(given, "http") ? "local" : given.has("relay") ? readRelay(value(given, "relay"), as(given, "relay")) : null,
+    workspace: given.has("workspace") ? readWorkspace(value(given, "workspace"), as(given, "workspace")) : null,
     keyFile: given.has("key-file") ? absolute(text(given, "key-file") ?? "", around) : null,
     listen,
     issuer,

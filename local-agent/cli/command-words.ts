@@ -1,17 +1,22 @@
 /** The words of a command that asks the running agent, and which agent that is. Pure. */
 import { parseArgs } from "node:util";
 import { err, ok, type Result } from "../../shared/result.ts";
+import { DEFAULT_WORKSPACE } from "../../shared/workspace.ts";
 import { didYouMean } from "./nearest.ts";
-import { BadValue, readPort, readRelay } from "./values.ts";
+import { BadValue, readPort, readRelay, readWorkspace } from "./values.ts";
 
 /** Which of several running agents is meant; null: whichever runs. */
 export interface AgentChoice {
   readonly relay: string | null;
+  /** `DEFAULT_WORKSPACE` is the one without a name. */
+  readonly workspace: string | null;
   readonly port: number | null;
 }
 
-export const CHOICE_FLAGS = { relay: { type: "string" }, port: { type: "string" } } as const;
+export const CHOICE_FLAGS = { relay: { type: "string" }, workspace: { type: "string" }, port: { type: "string" } } as const;
 export const CHOICE_HELP = `  --relay URL   Of several agents, the one of this relay; local is the embedded one.
+  --workspace NAME
+                Of several agents, the one of this workspace; default is the one without a name.
   --port PORT   Of several agents, the one whose relay or page has this port.`;
 
 type FlagTable = Readonly<Record<string, { readonly type: "boolean" | "string"; readonly short?: string }>>;
@@ -41,13 +46,27 @@ export function readWords(command: string, argv: readonly string[], flags: FlagT
 export function readChoice(given: CommandWords["given"]): AgentChoice {
   return {
     relay: given.has("relay") ? readRelay(given.get("relay") ?? "", "--relay") : null,
+    workspace: given.has("workspace") ? readChosenWorkspace(given.get("workspace") ?? "") : null,
     port: given.has("port") ? readPort(given.get("port") ?? "", "--port") : null,
   };
 }
 
+/** Of agents that run, the workspace without a name can be meant too. Throws `BadValue`. */
+export function readChosenWorkspace(text: string): string {
+  return text === DEFAULT_WORKSPACE ? text : readWorkspace(text, "--workspace");
+}
+
+/** The flags of a choice, each with its value. */
+export function choiceFlags({ relay, workspace, port }: AgentChoice): readonly string[] {
+  const values = { relay, workspace, port };
+  return Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [`--${name} ${value}`]));
+}
+
 /** The same choice, to be typed again behind another command. */
-export function choiceWords({ relay, port }: AgentChoice): string {
-  return [...(relay === null ? [] : [` --relay ${relay}`]), ...(port === null ? [] : [` --port ${port}`])].join("");
+export function choiceWords(choice: AgentChoice): string {
+  return choiceFlags(choice)
+    .map((flag) => ` ${flag}`)
+    .join("");
 }
 
 /** Turns a `BadValue` into the sentence it holds. */

@@ -30,6 +30,7 @@ export const FLAGS = [
   { name: "token", value: "TOKEN", fallback: "minted once, kept", meaning: "Bearer token of this run, for clients without OAuth." },
   { name: "relay", value: "URL", fallback: "the deployed one, else local", meaning: "Relay to dial; `local` is the one embedded in this program." },
   { name: "key-file", value: "FILE", fallback: "the deployed one's", meaning: "File with the relay's agent key; only you may be able to read it." },
+  { name: "workspace", value: "NAME", fallback: "the one without a name", meaning: "Workspace of the relay, with a URL of its own: /w/NAME/mcp." },
   { name: "take-over", value: null, fallback: "off", meaning: "Take the workspace from another machine that holds it." },
   { name: "issuer", value: "URL", fallback: "the relay's own URL", meaning: "Public address clients reach: https, or http on loopback." },
   {

@@ -6,7 +6,7 @@ export function helpText(version: string): string {
   return `pimcp ${version}: lets an AI client work in one directory of this machine, through one fixed URL.
 
 Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
-       pimcp open             open the page of the running agent
+       pimcp open             open the page of the running agent; --workspace NAME of several
        pimcp pending          list the apps that ask for access, without the page
        pimcp allow CODE [ID]  allow one, with the code its waiting page shows
        pimcp deny ID          refuse one

@@ -42,7 +42,12 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       show(`${installation.version}\n`);
       return EXIT.asked;
     case "open":
-      return openRunningPage(directories, { show, isTerminal: process.stdout.isTTY, env: process.env, platform: process.platform });
+      return openRunningPage(directories, command.value.workspace, {
+        show,
+        isTerminal: process.stdout.isTTY,
+        env: process.env,
+        platform: process.platform,
+      });
     case "run":
       return runAgent({ ...command.value, installation, directories, isUnderNpm: npm !== null });
   }

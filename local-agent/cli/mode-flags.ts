@@ -48,7 +48,7 @@ const OF_THE_PAGE: readonly FlagName[] = ["ui-port", "ui-host", "no-open"];
 const OF_THE_EMBEDDED: readonly FlagName[] = ["port", "host"];
 const OF_OAUTH: readonly FlagName[] = ["oauth-redirect", "oauth-client-id", "oauth-client-secret"];
 const OF_A_DEPLOYED: readonly FlagName[] = ["key-file", "take-over"];
-const NOT_OVER_STDIO: readonly FlagName[] = ["relay", "issuer", "allow-origin", "token", "oauth", "no-oauth", "json"];
+const NOT_OVER_STDIO: readonly FlagName[] = ["relay", "workspace", "issuer", "allow-origin", "token", "oauth", "no-oauth", "json"];
 
 const LEAVE_ONE = "leave one out";
 
@@ -60,7 +60,7 @@ function misfitsOf(situation: Situation): readonly Misfit[] {
     }
     // `--issuer` is kept: it is the name by which a proxy in front is reached.
     case "http":
-      return [{ names: [...OF_OAUTH, ...OF_A_DEPLOYED, ...OF_THE_PAGE], why: `has no meaning with ${situation.as}`, wayOut: LEAVE_ONE }];
+      return [{ names: ["workspace", ...OF_OAUTH, ...OF_A_DEPLOYED, ...OF_THE_PAGE], why: `has no meaning with ${situation.as}`, wayOut: LEAVE_ONE }];
     case "embedded":
       return [
         situation.as === null

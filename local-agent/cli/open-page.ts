@@ -5,6 +5,7 @@ import open from "open";
 import { listLiveClaims } from "../daemon/agent-lock.ts";
 import type { Directories } from "../daemon/config-dir.ts";
 import { readPageAddress } from "../daemon/page-file.ts";
+import { servesWorkspace } from "./choose-agent.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 
 export interface Viewer {
@@ -15,10 +16,13 @@ export interface Viewer {
   readonly platform: NodeJS.Platform;
 }
 
-/** `pimcp open`. Throws `StartFailure` when nothing runs that has a page, or when neither a browser nor an address can be had. */
-export async function openRunningPage(directories: Directories, viewer: Viewer): Promise<ExitCode> {
-  const claims = listLiveClaims(directories.state);
-  if (claims.length === 0) throw new StartFailure("No agent is running on this machine: start one with pimcp.");
+/** `pimcp open`: the pages of all that run, or of one workspace. Throws `StartFailure` when nothing runs that has a page, or when neither a browser nor an address can be had. */
+export async function openRunningPage(directories: Directories, workspace: string | null, viewer: Viewer): Promise<ExitCode> {
+  const running = listLiveClaims(directories.state);
+  if (running.length === 0) throw new StartFailure("No agent is running on this machine: start one with pimcp.");
+  const claims = running.filter((claim) => workspace === null || servesWorkspace(claim, workspace));
+  if (claims.length === 0)
+    throw new StartFailure(`No running agent is the one of --workspace ${workspace}: leave it out to open the page of each that runs.`);
   const files = claims.flatMap((claim) => (claim.pageFile === null ? [] : [claim.pageFile]));
   if (files.length === 0) throw new StartFailure("The running agent has no page: it was started with --no-oauth.");
   for (const file of files) {

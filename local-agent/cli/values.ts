@@ -1,4 +1,5 @@
 /** Readers of single values. Each throws `BadValue` with one sentence: what was expected, what came. */
+import { DEFAULT_WORKSPACE, isWorkspaceName, WORKSPACE_RULE } from "../../shared/workspace.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "../daemon/client-pair.ts";
 import { isLoopback } from "../daemon/settings.ts";
 import { didYouMean } from "./nearest.ts";
@@ -40,7 +41,19 @@ export function readOrigin(text: string, as: string): string {
 /** Like an origin, but the URL people paste, `https://relay/mcp`, is understood too; `local` is the embedded relay. */
 export function readRelay(text: string, as: string): string {
   if (text === "local") return text;
+  const [, origin, workspace] = /^(https?:\/\/[^/]+)\/w\/([^/]*)(?:\/mcp)?\/?$/.exec(text) ?? [];
+  if (origin !== undefined && workspace !== undefined)
+    throw new BadValue(
+      `${as} names a workspace in ${JSON.stringify(text)}: write --relay ${origin} --workspace ${workspace === "" ? "NAME" : workspace}.`,
+    );
   return readOrigin(text.replace(/\/mcp\/?$/, ""), as);
+}
+
+/** The name of a workspace. Not the default one's, which has none. */
+export function readWorkspace(text: string, as: string): string {
+  if (isWorkspaceName(text)) return text;
+  if (text === DEFAULT_WORKSPACE) throw new BadValue(`${as} ${text} would be the workspace without a name: leave ${as} out.`);
+  throw new BadValue(`${as} must be ${WORKSPACE_RULE}, got ${JSON.stringify(text)}.`);
 }
 
 /** Bearer tokens are visible ASCII (RFC 6750 §2.1); anything else could not be sent in a header. */

@@ -17,28 +17,40 @@ export interface AgentClaim extends ProcessIdentity {
   readonly pageFile: string | null;
   /** Where it can be asked (`control-server.ts`). */
   readonly control: string | null;
-  /** The relay, as `relayName` says it. */
+  /** The relay and its workspace, as `relayName` says them. */
   readonly serves: string;
 }
 
 /** Another agent holds the place. Nothing has been opened by then. */
 export class PlaceTaken extends StartFailure {}
 
+export interface Place {
+  /** Private and existing. */
+  readonly dir: string;
+  /** What is served there, as `relayName` says it. */
+  readonly name: string;
+  /** The flags with which another agent finds a place beside it. */
+  readonly flagsBeside: string;
+}
+
 /**
- * Claims `dir` (private and existing) for this process. Throws `PlaceTaken` naming the holder while one lives.
+ * Claims a place for this process. Throws `PlaceTaken` naming the holder while one lives.
  * The returned function gives the claim up; calling it twice is harmless.
  */
-export async function claimAgentPlace(dir: string, what: string, claim: Pick<AgentClaim, "root" | "pageFile" | "control">): Promise<() => void> {
+export async function claimAgentPlace(
+  { dir, name, flagsBeside }: Place,
+  claim: Pick<AgentClaim, "root" | "pageFile" | "control">,
+): Promise<() => void> {
   const own = identify(process.pid) ?? { pid: process.pid, began: "" };
   const path = claimPath(dir);
   await underGuard(dir, () => {
     const holder = readLiveClaim(dir);
     if (holder !== undefined) {
       throw new PlaceTaken(
-        `Another agent on this machine already serves ${what} (process ${holder.pid}, root ${holder.root}): end it with kill ${holder.pid}, or start one beside it with --relay local, another --port and another --ui-port.`,
+        `Another agent on this machine already serves ${name} (process ${holder.pid}, root ${holder.root}): end it with kill ${holder.pid}, or start one beside it with ${flagsBeside}.`,
       );
     }
-    writePrivateFile(path, JSON.stringify({ ...own, ...claim, serves: what }));
+    writePrivateFile(path, JSON.stringify({ ...own, ...claim, serves: name }));
   });
   let held = true;
   return () => {

@@ -42,7 +42,7 @@ async function run(order: RelayOrder): Promise<void> {
       modules: [{ type: "ESModule", path: "index.js", contents: readFileSync(order.workerPath, "utf8") }],
       compatibilityDate: "2026-08-01",
       compatibilityFlags: ["enable_request_signal", "global_fetch_strictly_public"],
-      bindings: { AGENT_KEY: order.agentKey, EMBEDDED: order.callers },
+      bindings: { AGENT_KEY: order.agentKey, EMBEDDED: order.callers, ONLY_WORKSPACE: order.workspace },
       durableObjects: { WORKSPACE: { className: "WorkspaceObject", useSQLite: true } },
       resourcePersistencePath: order.persistDir,
       cf: false,

@@ -11,6 +11,8 @@ export const RelayOrder = v.object({
   agentKey: v.string(),
   /** Who reaches it: see `EMBEDDED` in worker/env.ts. */
   callers: v.picklist(["loopback", "public"]),
+  /** The name of the one object it has. */
+  workspace: v.string(),
 });
 export type RelayOrder = v.InferOutput<typeof RelayOrder>;
 

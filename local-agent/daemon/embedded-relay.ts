@@ -9,6 +9,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import type { Log, Timers } from "../../shared/ports.ts";
+import { DEFAULT_WORKSPACE } from "../../shared/workspace.ts";
 import { preparePrivateDirectory, readPrivateFile, writePrivateFile } from "./config-dir.ts";
 import { RelayReport, type RelayOrder } from "./embedded-relay-protocol.ts";
 import { requireFreePort } from "./free-port.ts";
@@ -28,6 +29,8 @@ export interface EmbeddedRelayOptions {
   readonly port: number;
   readonly agentKey: string;
   readonly callers: RelayOrder["callers"];
+  /** The only one it serves; null: the one without a name. */
+  readonly workspace: string | null;
   readonly env: NodeJS.ProcessEnv;
   readonly timers: Timers;
   readonly log: Log;
@@ -194,7 +197,9 @@ function readiness(
       reject(new StartFailure("The local relay's process ended before it answered: try again, or use a deployed one (--relay).", EXIT.failed));
     });
     const { workerPath, stateDir, host, agentKey, callers } = options;
-    const order: RelayOrder = { t: "start", workerPath, persistDir: join(stateDir, "embedded"), host, port: given.port, agentKey, callers };
+    const workspace = options.workspace ?? DEFAULT_WORKSPACE;
+    const persistDir = join(stateDir, "embedded");
+    const order: RelayOrder = { t: "start", workerPath, persistDir, host, port: given.port, agentKey, callers, workspace };
     child.send(order, (error) => {
       if (error !== null) reject(new StartFailure(`The local relay's process could not be started: ${error.message}.`, EXIT.failed));
     });

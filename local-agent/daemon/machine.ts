@@ -17,8 +17,8 @@ export interface StaticToken {
   readonly sha256: string;
 }
 
-export function readStaticToken(configDir: string, given: string | null): StaticToken {
-  const file = join(configDir, "token");
+export function readStaticToken(settingsDir: string, given: string | null): StaticToken {
+  const file = join(settingsDir, "token");
   const token = given ?? readOrMint(file);
   return { token, file: given === null ? file : null, sha256: sha256(token) };
 }

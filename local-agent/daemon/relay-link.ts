@@ -33,7 +33,7 @@ import { redialAfterMs } from "./link-timing.ts";
 import { lost, refused, RelaySocket, type SocketEnd } from "./relay-socket.ts";
 
 export interface RelayLinkOptions {
-  /** The relay's origin, `https://…` or `http://127.0.0.1:…`. */
+  /** Where the workspace lies: the relay's origin, `https://…` or `http://127.0.0.1:…`, with the prefix of a named one. */
   readonly relayUrl: string;
   readonly agentKey: string;
   /** Stable per machine and workspace. */
@@ -119,7 +119,7 @@ class Link implements RelayLink {
     if (this.#isClosed) return;
     const { clock, timers, agentKey, relayUrl } = this.#options;
     this.#state({ at: "connecting", since: clock.now() });
-    const agentUrl = new URL("/agent", relayUrl);
+    const agentUrl = new URL(`${relayUrl}/agent`);
     agentUrl.protocol = agentUrl.protocol === "https:" ? "wss:" : "ws:";
     const socket: RelaySocket = new RelaySocket(
       { agentUrl, agentKey, clock, timers },

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { PendingAuthorization } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
 import type { Deposits } from "../../shared/wire/frames.ts";
+import { workspacePrefix } from "../../shared/workspace.ts";
 import { createDesk, type Desk } from "../desk/desk.ts";
 import type { McpSurface } from "../mcp/server.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
@@ -13,7 +14,7 @@ import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
 import { claimAgentPlace } from "./agent-lock.ts";
 import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
 import { readClientPair, type ClientPair } from "./client-pair.ts";
-import { mintSecret, preparePrivateDirectory } from "./config-dir.ts";
+import { mintSecret, preparePrivateDirectory, workspaceSettings } from "./config-dir.ts";
 import { handleControl, type ControlParts } from "./control-requests.ts";
 import { controlPath, serveControl } from "./control-server.ts";
 import { startEmbeddedRelay } from "./embedded-relay.ts";
@@ -21,7 +22,7 @@ import { requireFreePort } from "./free-port.ts";
 import { readHostId, readStaticToken } from "./machine.ts";
 import { writePageFile } from "./page-file.ts";
 import { createRelayLink, type RelayLink } from "./relay-link.ts";
-import { canonicalOrigins, chooseRelay, relayName, type RelayTarget } from "./relay-target.ts";
+import { canonicalOrigins, chooseRelay, flagsBeside, relayName, type RelayTarget } from "./relay-target.ts";
 import { createLinkNews, type LinkNews } from "./link-news.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, type Mode } from "./settings.ts";
@@ -35,11 +36,14 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const { settings, directories, lifetime } = context;
   const configDir = preparePrivateDirectory(directories.config);
   const target = chooseRelay(mode, configDir);
-  const client = mode.oauth ? readClientPair(configDir, { credentials: settings.client, redirects: settings.redirects }) : null;
+  const client = mode.oauth
+    ? readClientPair(workspaceSettings(configDir, mode.workspace), { credentials: settings.client, redirects: settings.redirects })
+    : null;
   const placeDir = placeOf(target, directories.state);
   const pageFile = mode.oauth ? join(placeDir, "page.html") : null;
   const control = controlPath(directories.state, placeDir);
-  lifetime.onEnd("claim", await claimAgentPlace(placeDir, relayName(target), { root: settings.root, pageFile, control }));
+  const place = { dir: placeDir, name: relayName(target), flagsBeside: flagsBeside(target, pageFile !== null) };
+  lifetime.onEnd("claim", await claimAgentPlace(place, { root: settings.root, pageFile, control }));
   if (pageFile !== null) await requireFreePort(settings.ui, 0, "ui-port");
   // Behind a public issuer something in front of the port hands callers on, whoever they are.
   const isPublic = mode.issuer !== null && !isLoopback(new URL(mode.issuer).hostname);
@@ -47,16 +51,23 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
 
   const origins = canonicalOrigins(relay.url, mode.issuer);
   const isLocal = target.kind === "embedded" && !isPublic;
-  const token = readStaticToken(configDir, settings.token);
-  const info = describe(context, { tools, origins, isLocal, client });
+  const token = readStaticToken(workspaceSettings(configDir, mode.workspace), settings.token);
+  const info = describe(context, {
+    tools,
+    mcpUrls: origins.map((origin) => `${origin}${workspacePrefix(mode.workspace)}/mcp`),
+    origins,
+    isLocal,
+    client,
+  });
   const parts = connectDesk(context, tools, info);
   const tokens = createTokenDeposits({ ...context, configDir, own: token, send: parts.setStaticTokens });
   const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
-  const news = createLinkNews(relay.url);
+  const url = relay.url + workspacePrefix(mode.workspace);
+  const news = createLinkNews(url);
   const link = openLink(context, {
     news,
     mode,
-    relay,
+    dials: { url, agentKey: relay.agentKey },
     parts,
     configDir,
     tokens,
@@ -64,7 +75,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   });
   parts.attach(link);
   await openControl(context, { desk: parts.desk, tokens }, control);
-  await firstWelcome(context, link, relay.url, news);
+  await firstWelcome(context, link, url, news);
   return { info, token, client, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
 }
 
@@ -86,6 +97,7 @@ async function openRelay(context: AgentContext, target: RelayTarget, placeDir: s
     port,
     agentKey,
     callers: isPublic ? "public" : "loopback",
+    workspace: target.workspace,
     // Compiling miniflare anew at each start would take a third of the start.
     env: { ...withoutOurs(context.env), NODE_COMPILE_CACHE: join(context.directories.state, "compile-cache") },
     timers,
@@ -178,7 +190,8 @@ function openLink(
   context: AgentContext,
   given: {
     readonly mode: RelayMode;
-    readonly relay: ReachableRelay;
+    /** Its URL with the workspace's prefix. */
+    readonly dials: ReachableRelay;
     readonly parts: DeskParts;
     readonly configDir: string;
     readonly tokens: TokenDeposits;
@@ -187,10 +200,10 @@ function openLink(
   },
 ): RelayLink {
   const { lifetime, clock, timers, log } = context;
-  const { mode, relay, parts } = given;
+  const { mode, dials, parts } = given;
   const link = createRelayLink({
-    relayUrl: relay.url,
-    agentKey: relay.agentKey,
+    relayUrl: dials.url,
+    agentKey: dials.agentKey,
     host: readHostId(given.configDir),
     hostName: hostname().slice(0, 200),
     instance: randomUUID(),
@@ -252,14 +265,20 @@ function depositor({ settings, origins, tokens, client, surface }: DepositParts)
 
 function describe(
   context: AgentContext,
-  of: { readonly tools: ToolHost; readonly origins: readonly string[]; readonly isLocal: boolean; readonly client: ClientPair | null },
+  of: {
+    readonly tools: ToolHost;
+    readonly mcpUrls: string[];
+    readonly origins: readonly string[];
+    readonly isLocal: boolean;
+    readonly client: ClientPair | null;
+  },
 ): DeskInfo {
   return {
     version: context.installation.version,
     root: of.tools.root,
     tools: of.tools.list().map((tool) => tool.name),
     deny: [...context.settings.deny],
-    mcpUrls: of.origins.map((origin) => `${origin}/mcp`),
+    mcpUrls: of.mcpUrls,
     relay: of.origins[0] ?? "",
     relayIsLocal: of.isLocal,
     oauth: of.client !== null,
@@ -276,7 +295,7 @@ function copied(list: readonly string[] | null): string[] | null {
   return list === null ? null : [...list];
 }
 
-/** One directory per relay: its claim, its page's address and, embedded, its state. */
+/** One directory per relay and workspace: its claim, its page's address and, embedded, its state. */
 function placeOf(target: RelayTarget, stateDir: string): string {
   const name = relayName(target);
   const readable = name

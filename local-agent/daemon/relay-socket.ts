@@ -150,7 +150,7 @@ export function refused(reason: string, message: string): SocketEnd {
 }
 
 /** Answers to the upgrade that are not 101, by the `error` our Worker names; any other answer is not its, and is tried again. */
-function handshakeRefusal(status: number, body: string, { host }: URL): SocketEnd {
+function handshakeRefusal(status: number, body: string, { host, pathname }: URL): SocketEnd {
   const answer = parseJson(body);
   const error = isJsonObject(answer) ? answer["error"] : undefined;
   if (error === "wrong_agent_key") {
@@ -160,6 +160,11 @@ function handshakeRefusal(status: number, body: string, { host }: URL): SocketEn
   if (error === "no_agent_key") {
     const message = `The relay at ${host} has no agent key yet. Run "npm run deploy", or set one with "npx wrangler secret put AGENT_KEY".`;
     return refused("no_agent_key", message);
+  }
+  // A relay that was deployed before there were workspaces.
+  if (error === "not_found" && pathname !== "/agent") {
+    const message = `The relay at ${host} knows no workspaces: update it with "npm run deploy", or leave --workspace out.`;
+    return { kind: "foreign", reason: "no_workspaces", message };
   }
   const message = `${host} answered ${status} instead of opening the link. Check that --relay names a pi-relay.`;
   return { kind: status >= 400 && status < 500 ? "foreign" : "lost", reason: "no_relay", message };

@@ -1,21 +1,24 @@
 /** Which relay a run uses, and what it is called from outside. */
+import { workspacePrefix } from "../../shared/workspace.ts";
 import { readPrivateFile } from "./config-dir.ts";
 import { agentKeyPath, readRememberedRelay } from "./remembered-relay.ts";
 import { isLoopback, urlHost, type Listener, type Mode } from "./settings.ts";
 import { StartFailure } from "./start-failure.ts";
 
-export type RelayTarget =
+export type RelayTarget = { readonly workspace: string | null } & (
   | { readonly kind: "embedded"; readonly listen: Listener; readonly place?: number }
-  | { readonly kind: "deployed"; readonly url: string; readonly agentKey: string };
+  | { readonly kind: "deployed"; readonly url: string; readonly agentKey: string }
+);
 
 /** [ST4] Throws `StartFailure` when a relay is named for which no key can be found. */
 export function chooseRelay(mode: Mode & { readonly kind: "relay" }, configDir: string): RelayTarget {
   const remembered = mode.relay === null ? readRememberedRelay(configDir) : undefined;
   const url = mode.relay ?? remembered?.url ?? "local";
+  const { workspace } = mode;
   if (url === "local") {
     if (mode.keyFile !== null)
       throw new StartFailure("--key-file goes with a deployed relay, and none is configured: add --relay https://…, or leave it out.");
-    return { kind: "embedded", listen: mode.listen, ...(mode.place === undefined ? {} : { place: mode.place }) };
+    return { kind: "embedded", workspace, listen: mode.listen, ...(mode.place === undefined ? {} : { place: mode.place }) };
   }
   const keyFile = mode.keyFile ?? remembered?.keyFile ?? keyFileOf(url, configDir);
   const agentKey = readPrivateFile(keyFile);
@@ -23,7 +26,7 @@ export function chooseRelay(mode: Mode & { readonly kind: "relay" }, configDir: 
     throw new StartFailure(`The agent key of ${url} is not at ${keyFile}: name its file with --key-file, or run npm run deploy.`);
   if (!/^[!-~]{1,512}$/.test(agentKey))
     throw new StartFailure(`${keyFile} holds no agent key: expected one line of visible characters without spaces.`);
-  return { kind: "deployed", url, agentKey };
+  return { kind: "deployed", workspace, url, agentKey };
 }
 
 /** `--relay` naming the remembered relay needs no `--key-file`; the key is never sent to another one. */
@@ -52,11 +55,23 @@ export function canonicalOrigins(relayUrl: string, issuer: string | null): strin
   return [...new Set([issuer, ...own.filter((each) => !isPublic || !isLoopback(new URL(each).hostname))])];
 }
 
-/** What identifies a relay on this machine: the name of its directory and, in words, in messages. */
+/** What identifies a workspace of a relay on this machine: the name of its directory and, in words, in messages. */
 export function relayName(target: RelayTarget): string {
-  if (target.kind === "deployed") return target.url;
+  const prefix = workspacePrefix(target.workspace);
+  if (target.kind === "deployed") return target.url + prefix;
   const { listen, place = 0 } = target;
-  return `http://${urlHost(listen.host)}:${listen.port}${place === 0 ? "" : `#${place}`}`;
+  return `http://${urlHost(listen.host)}:${listen.port}${prefix}${place === 0 ? "" : `#${place}`}`;
+}
+
+/** `relayName` taken apart again. */
+export function readRelayName(name: string): { readonly relay: string; readonly workspace: string | null } {
+  const [, relay = name, workspace] = /^(https?:\/\/[^/#]+)(?:\/w\/([^/#]+))?/.exec(name) ?? [];
+  return { relay, workspace: workspace ?? null };
+}
+
+/** The flags with which another agent finds a place beside the one that has this. */
+export function flagsBeside({ kind }: RelayTarget, hasPage: boolean): string {
+  return `${kind === "deployed" ? "--workspace NAME" : "another --port"}${hasPage ? " and another --ui-port" : ""}`;
 }
 
 function loopbackNames(hostname: string): readonly string[] {

@@ -16,6 +16,8 @@ export type Mode =
       readonly kind: "relay";
       /** An https (or loopback http) origin; `"local"` is the embedded relay; null: the remembered one, else the embedded one. */
       readonly relay: string | null;
+      /** Which workspace of it; null: the one without a name. */
+      readonly workspace: string | null;
       readonly keyFile: string | null;
       /** Where the embedded relay listens. */
       readonly listen: Listener;

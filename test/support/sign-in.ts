@@ -78,9 +78,10 @@ export async function openAndAllow(authorizeUrl: URL, decide: Decide, via: typeo
     throw new Error(`the issuer answered ${waiting.status} instead of asking the person: ${instead}`);
   }
   const id = /data-id="([^"]+)"/.exec(page)?.[1] ?? "";
+  const at = /data-at="([^"]+)"/.exec(page)?.[1] ?? "";
   const code = /id="code">([^<]+)</.exec(page)?.[1]?.replaceAll(" ", "");
   const cookie = waiting.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const outcome = via(new URL(`/authorize/wait?id=${id}`, authorizeUrl), { headers: { cookie } });
+  const outcome = via(new URL(`${at}?id=${id}`, authorizeUrl), { headers: { cookie } });
   await allow({ id, allow: true, ...(code !== undefined && { code }) }, decide);
   const { redirect } = (await (await outcome).json()) as { redirect: string };
   return { page, callback: new URL(redirect) };

@@ -24,7 +24,10 @@ export function admit(
   if (isRetired) return refuse("retired", "A newer start of this agent has taken its place.");
   if (holder === undefined || holder.instance === hello.instance) return { admit: true, version: version.version, retires: undefined };
   if (holder.host !== hello.host && holder.isAlive && !hello.takeOver) {
-    return refuse("other_host", `The machine "${holder.hostName}" holds this workspace. Stop the agent there, or start this one with --take-over.`);
+    return refuse(
+      "other_host",
+      `The machine "${holder.hostName}" holds this workspace. Stop the agent there, or start this one with --take-over or another --workspace.`,
+    );
   }
   return { admit: true, version: version.version, retires: { instance: holder.instance, bye: replacedBy(hello, holder) } };
 }

@@ -12,7 +12,7 @@ import { RelayExchanges, type ExchangeFailure, type LinkView } from "../../share
 import { workspacePrefix } from "../../shared/workspace.ts";
 import type { Env } from "../env.ts";
 import { createIssuer, type Issuer } from "../oauth/issuer.ts";
-import { refusal } from "../respond.ts";
+import { notReady, refusal } from "../respond.ts";
 import { locate } from "../routes.ts";
 import { AgentLink } from "./agent-link.ts";
 import { failedAnswer, serveMcp } from "./mcp-endpoint.ts";
@@ -22,7 +22,6 @@ import { createTables, hasTables, openTables, type Tables } from "./tables.ts";
 import { Tunnel } from "./tunnel.ts";
 import { WorkspaceFacts } from "./workspace-facts.ts";
 
-const NOT_READY = "The workstation has never connected to this relay yet. Start the agent there (pimcp --relay …), then try again.";
 const now = () => Date.now();
 
 export class WorkspaceObject extends DurableObject<Env> {
@@ -88,7 +87,7 @@ export class WorkspaceObject extends DurableObject<Env> {
     const { workspace, route, path } = locate(url.pathname);
     if (route === "agent") return this.#link.accept(request);
     const deposits = this.#facts.deposits();
-    if (deposits === undefined) return refusal(503, "not_ready", NOT_READY, { "retry-after": "30" });
+    if (deposits === undefined) return notReady();
     const prefix = workspacePrefix(workspace);
     const origin = canonicalOrigin(request.headers.get("host") ?? url.host, deposits);
     if (origin === undefined)
@@ -199,7 +198,7 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   #failedAnswer(failure: ExchangeFailure): Response {
     const deposits = this.#facts.deposits();
-    return deposits === undefined ? refusal(503, "not_ready", NOT_READY) : failedAnswer(failure, deposits, this.#away());
+    return deposits === undefined ? notReady() : failedAnswer(failure, deposits, this.#away());
   }
 
   #away(): string {

@@ -54,6 +54,7 @@ const URL_PRINTED = { WRANGLER_SAYS: "Deployed pi-relay triggers\n  https://pi-r
 const plainStart: Mode & { kind: "relay" } = {
   kind: "relay",
   relay: null,
+  workspace: null,
   keyFile: null,
   listen: { host: "127.0.0.1", port: 8777 },
   issuer: null,
@@ -88,6 +89,7 @@ test("[ST42] a plain start dials what was deployed, with its key", async () => {
   await it.run([], URL_PRINTED);
   expect(chooseRelay(plainStart, it.config)).toEqual({
     kind: "deployed",
+    workspace: null,
     url: "https://pi-relay.someone.workers.dev",
     agentKey: it.calls()[1]!.input,
   });

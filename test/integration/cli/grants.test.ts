@@ -102,7 +102,9 @@ test("[ST60] [ST63] the socket ends with the agent, one that a killed agent left
   await second.ready();
   const several = await ask(home, "grants", "--json");
   expect([several.code, several.stdout]).toEqual([2, ""]);
-  expect(several.stderr).toMatch(/^Several agents are running: .*process \d+, root .*\. Choose one with --relay URL or --port PORT\.\n$/);
+  expect(several.stderr).toMatch(
+    /^Several agents are running: .*process \d+, root .*\. Choose one with --relay URL, --workspace NAME or --port PORT\.\n$/,
+  );
   const { port } = new URL(addressOf(said.pageFile));
   expect(await ask(home, "grants", "--json", "--port", port)).toEqual({ code: 0, stderr: "", stdout: '{"grants":[]}\n' });
   for (const agent of [first, second]) {

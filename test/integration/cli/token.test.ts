@@ -173,7 +173,7 @@ test("[ST74] a relay that is too old to be told, and nobody to tell, are said", 
   const path = controlPath(state, place);
   const why = 'The relay could not be told: this relay knows no call "tokens.set": update it with "npm run deploy".';
   const server = await serveControl({ path, timers: systemTimers, handle: () => Promise.reject(new Error(why)) });
-  const release = await claimAgentPlace(place, "https://r.example", { root: "/srv", pageFile: null, control: path });
+  const release = await claimAgentPlace({ dir: place, name: "https://r.example", flagsBeside: "" }, { root: "/srv", pageFile: null, control: path });
   onTestFinished(async () => {
     release();
     await server.close();

@@ -21,6 +21,7 @@ function options(stateDir: string, port = 0): EmbeddedRelayOptions {
     port,
     agentKey: "key-of-this-run",
     callers: "loopback",
+    workspace: null,
     env: process.env,
     timers: systemTimers,
     log: silentLog,

@@ -35,6 +35,7 @@ test("[ST1] no argument at all is a complete command", () => {
     mode: {
       kind: "relay",
       relay: null,
+      workspace: null,
       keyFile: null,
       listen: { host: "127.0.0.1", port: 8777 },
       issuer: null,
@@ -77,7 +78,7 @@ test.for<[string, Partial<Settings>]>([
   expect(settings(line)).toMatchObject(expected);
 });
 
-const relay = { kind: "relay", relay: null, keyFile: null, oauth: true, issuer: null, takeOver: false };
+const relay = { kind: "relay", relay: null, workspace: null, keyFile: null, oauth: true, issuer: null, takeOver: false };
 
 test.for<[string, object]>([
   ["--relay https://r.example/mcp", { ...relay, relay: "https://r.example" }],
@@ -87,6 +88,9 @@ test.for<[string, object]>([
   ["--relay https://r.example --key-file k --take-over", { ...relay, relay: "https://r.example", keyFile: "/srv/dir/k", takeOver: true }],
   ["--http --oauth", { ...relay, relay: "local" }],
   ["--no-oauth", { ...relay, oauth: false }],
+  ["--workspace pi-1", { ...relay, workspace: "pi-1" }],
+  ["--relay https://r.example --workspace x --no-oauth", { ...relay, relay: "https://r.example", workspace: "x", oauth: false }],
+  ["--http --oauth --workspace x", { ...relay, relay: "local", workspace: "x" }],
   ["--host 0.0.0.0 --issuer https://m.example", { ...relay, issuer: "https://m.example", listen: { host: "0.0.0.0", port: 8777 } }],
   ["--host [::1] --issuer http://localhost:8777", { ...relay, issuer: "http://localhost:8777", listen: { host: "::1", port: 8777 } }],
 ])("[ST4] mode of %s", ([line, mode]) => {
@@ -97,6 +101,8 @@ test.for<[string, Env, object]>([
   ["", { PI_AS_MCP_PORT: "1234" }, { listen: { port: 1234 } }],
   ["--port 99", { PI_AS_MCP_PORT: "1234" }, { listen: { port: 99 } }],
   ["", { PI_AS_MCP_HTTP: "1" }, { kind: "http" }],
+  ["", { PI_AS_MCP_WORKSPACE: "x" }, { workspace: "x" }],
+  ["--workspace y", { PI_AS_MCP_WORKSPACE: "x" }, { workspace: "y" }],
   ["--stdio", { PI_AS_MCP_HTTP: "1", PI_AS_MCP_ISSUER: "https://m.example" }, { kind: "stdio" }],
   ["--relay https://r.example", { PI_AS_MCP_HTTP: "true" }, { kind: "relay", relay: "https://r.example" }],
   ["--http", { PI_AS_MCP_RELAY: "https://r.example" }, { kind: "http" }],
@@ -125,6 +131,14 @@ test.for<[string, string]>([
   ["--host a:b/c", '--host must be a host name or address without a port, got "a:b/c".'],
   ["--relay nonsense", '--relay must be a URL such as https://mcp.example.com, got "nonsense".'],
   ["--relay http://r.example", '--relay must be https: only a loopback address may be http, got "http://r.example".'],
+  ["--workspace default", "--workspace default would be the workspace without a name: leave --workspace out."],
+  [
+    "--workspace Pi",
+    '--workspace must be 1 to 32 lower-case letters, digits and hyphens, without a hyphen at either end, and not "default", got "Pi".',
+  ],
+  ["--workspace", "--workspace needs a value: --workspace NAME."],
+  ["--relay https://r.example/w/x/mcp", '--relay names a workspace in "https://r.example/w/x/mcp": write --relay https://r.example --workspace x.'],
+  ["--relay https://r.example/w/", '--relay names a workspace in "https://r.example/w/": write --relay https://r.example --workspace NAME.'],
   ["--issuer http://m.example", '--issuer must be https: only a loopback address may be http, got "http://m.example".'],
   ["--issuer https://m.example/x", '--issuer must be an origin without path, query or user, got "https://m.example/x": try https://m.example.'],
   ["--issuer https://u@m.example", '--issuer must be an origin without path, query or user, got "https://u@m.example": try https://m.example.'],
@@ -157,6 +171,7 @@ test.for<[string, RegExp]>([
 /** A value for each flag, by itself beyond reproach. */
 const FLAG = {
   relay: "--relay https://r.example",
+  workspace: "--workspace x",
   "key-file": "--key-file k",
   "take-over": "--take-over",
   issuer: "--issuer https://m.example",
@@ -198,7 +213,7 @@ const WAYS: readonly Way[] = [
   { line: "--stdio", refused: ALL, sentence: ` has no meaning with --stdio${AND_LEAVE}` },
   {
     line: "--http",
-    refused: [...OAUTH, "key-file", "take-over", ...PAGE],
+    refused: ["workspace", ...OAUTH, "key-file", "take-over", ...PAGE],
     sentence: ` has no meaning with --http${AND_LEAVE}`,
     apart: ["relay", "oauth"],
   },
@@ -260,6 +275,7 @@ test.for(WAYS)(
 
 test.for<[string, Env, string]>([
   ["--stdio", { PI_AS_MCP_PORT: "1" }, "PI_AS_MCP_PORT has no meaning with --stdio, so it is ignored."],
+  ["--stdio", { PI_AS_MCP_WORKSPACE: "x" }, "PI_AS_MCP_WORKSPACE has no meaning with --stdio, so it is ignored."],
   ["--http", { PI_AS_MCP_KEY_FILE: "/k" }, "PI_AS_MCP_KEY_FILE has no meaning with --http, so it is ignored."],
   ["", { ...deployed, PI_AS_MCP_HOST: "0.0.0.0" }, "PI_AS_MCP_HOST is for the local relay, and the deployed one is dialled, so it is ignored."],
   ["", { PI_AS_MCP_TAKE_OVER: "1" }, "PI_AS_MCP_TAKE_OVER goes with a deployed relay, and none is configured, so it is ignored."],
@@ -325,6 +341,17 @@ test("[ST6] a variable that is no setting is named and ignored", () => {
 test("[ST6] a token short enough to guess is remarked on without being shown", () => {
   expect(notices("--token hunter2").join()).toContain("short enough to be guessed");
   expect(notices("--token hunter2").join()).not.toContain("hunter2");
+});
+
+test.for<[string, object]>([
+  ["open", { ok: true, value: { kind: "open", workspace: null } }],
+  ["open --workspace pi", { ok: true, value: { kind: "open", workspace: "pi" } }],
+  ["--workspace=default open", { ok: true, value: { kind: "open", workspace: "default" } }],
+  ["open --port 1", { ok: false, error: "pimcp open takes no arguments but --workspace NAME." }],
+  ["open x", { ok: false, error: "pimcp open takes no arguments but --workspace NAME." }],
+  ["open --workspace Pi", { ok: false, error: expect.stringMatching(/^--workspace must be 1 to 32/) as string }],
+])("[ST8] %s chooses the page", ([line, command]) => {
+  expect(read(line)).toEqual(command);
 });
 
 test.for<[string, string]>([

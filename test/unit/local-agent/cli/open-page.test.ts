@@ -15,14 +15,14 @@ async function running(address: string | null) {
   mkdirSync(place, { recursive: true, mode: 0o700 });
   const pageFile = join(place, "page.html");
   if (address !== null) writePageFile(pageFile, address);
-  const release = await claimAgentPlace(place, "it", { root: "/r", pageFile, control: null });
+  const release = await claimAgentPlace({ dir: place, name: "it", flagsBeside: "" }, { root: "/r", pageFile, control: null });
   onTestFinished(release);
   return { directories: { config: dir, state: dir }, pageFile };
 }
 
 async function openAs(directories: { config: string; state: string }, isTerminal: boolean, env: NodeJS.ProcessEnv) {
   let shown = "";
-  const code = await openRunningPage(directories, { show: (text) => (shown += text), isTerminal, env, platform: "linux" });
+  const code = await openRunningPage(directories, null, { show: (text) => (shown += text), isTerminal, env, platform: "linux" });
   return { code, shown };
 }
 
@@ -38,6 +38,13 @@ test("[ST51] what is no terminal is given the path of the file, never the addres
   const { directories, pageFile } = await running(ADDRESS);
   const { code, shown } = await openAs(directories, false, {});
   expect([code, shown]).toEqual([0, `There is no display here: open ${pageFile} in a browser on this machine.\n`]);
+});
+
+test("[ST8] of several the page of a workspace is opened, and none is opened for another", async () => {
+  const { directories } = await running(ADDRESS);
+  const viewer = { show: () => undefined, isTerminal: true, env: {}, platform: "linux" } as const;
+  expect(await openRunningPage(directories, "default", viewer)).toBe(0);
+  await expect(openRunningPage(directories, "pi", viewer)).rejects.toThrow("No running agent is the one of --workspace pi:");
 });
 
 test("[ST8] an agent whose page is not there yet is no success", async () => {

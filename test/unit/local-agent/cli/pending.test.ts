@@ -6,18 +6,21 @@ import { PENDING_HELP, readPendingArguments, type PendingCommand } from "../../.
 import { chooseToAllow, chooseToDeny, shortId } from "../../../../local-agent/cli/waiting-requests.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-const HOW = { json: false, choice: { relay: null, port: null } };
+const HOW = { json: false, choice: { relay: null, workspace: null, port: null } };
 
 describe("the command line", () => {
   test.for<[string[], object]>([
     [["pending"], { kind: "list", ...HOW }],
-    [["pending", "--json", "--port", "8790"], { kind: "list", json: true, choice: { relay: null, port: 8790 } }],
+    [["pending", "--json", "--port", "8790"], { kind: "list", json: true, choice: { relay: null, workspace: null, port: 8790 } }],
     [["allow", "123456"], { kind: "allow", code: "123456", id: null, ...HOW }],
     [["allow", "123 456"], { kind: "allow", code: "123456", id: null, ...HOW }],
     [["allow", "123", "456"], { kind: "allow", code: "123456", id: null, ...HOW }],
     [["allow", "123-456", "abCd"], { kind: "allow", code: "123456", id: "abCd", ...HOW }],
     [["allow", "ab-d", "123", "456"], { kind: "allow", code: "123456", id: "ab-d", ...HOW }],
-    [["allow", "abcd", "--relay", "local"], { kind: "allow", code: null, id: "abcd", json: false, choice: { relay: "local", port: null } }],
+    [
+      ["allow", "abcd", "--relay", "local"],
+      { kind: "allow", code: null, id: "abcd", json: false, choice: { relay: "local", workspace: null, port: null } },
+    ],
     [["allow", "--", "-abcd"], { kind: "allow", code: null, id: "-abcd", ...HOW }],
     [["deny", "abcd", "--json"], { kind: "deny", id: "abcd", ...HOW, json: true }],
     [["allow", "--help"], { kind: "help" }],

@@ -19,6 +19,7 @@ test("[CF18] a key file named on the command line is closed", () => {
   const mode = {
     kind: "relay",
     relay: null,
+    workspace: null,
     keyFile: "/w/key",
     listen: { host: "::1", port: 0 },
     issuer: null,

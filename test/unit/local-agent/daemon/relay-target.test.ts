@@ -1,9 +1,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { workspaceSettings } from "../../../../local-agent/daemon/config-dir.ts";
 import { readHostId, readStaticToken } from "../../../../local-agent/daemon/machine.ts";
 import { rememberRelay } from "../../../../local-agent/daemon/remembered-relay.ts";
-import { canonicalOrigins, chooseRelay, relayName } from "../../../../local-agent/daemon/relay-target.ts";
+import {
+  canonicalOrigins,
+  chooseRelay,
+  flagsBeside,
+  readRelayName,
+  relayName,
+  type RelayTarget,
+} from "../../../../local-agent/daemon/relay-target.ts";
 import type { Mode } from "../../../../local-agent/daemon/settings.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
@@ -12,6 +20,7 @@ const listen = { host: "127.0.0.1", port: 8777 };
 const mode = (part: Partial<RelayMode>): RelayMode => ({
   kind: "relay",
   relay: null,
+  workspace: null,
   keyFile: null,
   listen,
   issuer: null,
@@ -28,15 +37,16 @@ function configured(): string {
 }
 
 test("[ST4] without a relay anywhere it is the embedded one", () => {
-  expect(chooseRelay(mode({}), tempDir())).toEqual({ kind: "embedded", listen });
+  expect(chooseRelay(mode({}), tempDir())).toEqual({ kind: "embedded", workspace: null, listen });
 });
 
 test("[ST4] the remembered relay is dialled, and named explicitly needs no key file", () => {
   const dir = configured();
-  const expected = { kind: "deployed", url: "https://r.example", agentKey: "the-key" };
+  const expected = { kind: "deployed", workspace: null, url: "https://r.example", agentKey: "the-key" };
   expect(chooseRelay(mode({}), dir)).toEqual(expected);
   expect(chooseRelay(mode({ relay: "https://r.example" }), dir)).toEqual(expected);
-  expect(chooseRelay(mode({ relay: "local" }), dir)).toEqual({ kind: "embedded", listen });
+  expect(chooseRelay(mode({ workspace: "x" }), dir)).toEqual({ ...expected, workspace: "x" });
+  expect(chooseRelay(mode({ relay: "local" }), dir)).toEqual({ kind: "embedded", workspace: null, listen });
 });
 
 test("[ST16] a key is never sent to a relay it was not made for", () => {
@@ -68,9 +78,38 @@ test.for<[string, string | null, string[]]>([
   expect(canonicalOrigins(url, issuer)).toEqual(origins);
 });
 
-test("[ST14] a relay is told apart by its origin, the embedded one by where it listens", () => {
-  expect(relayName({ kind: "embedded", listen: { host: "::1", port: 1 } })).toBe("http://[::1]:1");
-  expect(relayName({ kind: "deployed", url: "https://r.example", agentKey: "k" })).toBe("https://r.example");
+test.for<[RelayTarget, string, { relay: string; workspace: string | null }]>([
+  [{ kind: "embedded", workspace: null, listen: { host: "::1", port: 1 } }, "http://[::1]:1", { relay: "http://[::1]:1", workspace: null }],
+  [{ kind: "embedded", workspace: "x", listen, place: 2 }, "http://127.0.0.1:8777/w/x#2", { relay: "http://127.0.0.1:8777", workspace: "x" }],
+  [{ kind: "embedded", workspace: null, listen, place: 2 }, "http://127.0.0.1:8777#2", { relay: "http://127.0.0.1:8777", workspace: null }],
+  [
+    { kind: "deployed", workspace: null, url: "https://r.example", agentKey: "k" },
+    "https://r.example",
+    { relay: "https://r.example", workspace: null },
+  ],
+  [
+    { kind: "deployed", workspace: "a-1", url: "https://r.example", agentKey: "k" },
+    "https://r.example/w/a-1",
+    { relay: "https://r.example", workspace: "a-1" },
+  ],
+])("[ST14] a relay is told apart by its origin, the embedded one by where it listens, and both by the workspace: %o", ([target, name, parts]) => {
+  expect(relayName(target)).toBe(name);
+  expect(readRelayName(name)).toEqual(parts);
+});
+
+test("[ST14] the way out is the flag that such an agent takes", () => {
+  const deployed = { kind: "deployed", workspace: "x", url: "https://r.example", agentKey: "k" } as const;
+  expect(flagsBeside(deployed, true)).toBe("--workspace NAME and another --ui-port");
+  expect(flagsBeside(deployed, false)).toBe("--workspace NAME");
+  expect(flagsBeside({ kind: "embedded", workspace: "x", listen }, true)).toBe("another --port and another --ui-port");
+});
+
+test("[ST27] each workspace has a static token of its own, kept", () => {
+  const dir = tempDir();
+  const tokens = [null, "a", "b", "con"].map((workspace) => readStaticToken(workspaceSettings(dir, workspace), null).token);
+  expect(new Set(tokens).size).toBe(4);
+  expect([null, "a", "b", "con"].map((workspace) => readStaticToken(workspaceSettings(dir, workspace), null).token)).toEqual(tokens);
+  expect(readFileSync(join(dir, "token"), "utf8").trim()).toBe(tokens[0]);
 });
 
 test("[ST13] the host id and the static token stay the same", () => {
