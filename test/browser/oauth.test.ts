@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
 import { mappedFetch } from "../support/mapped-fetch.ts";
+import { HOUR_MS, MOVED_CLOCK_ENTRY, pass } from "../support/moved-clock.ts";
 import { OAuthClient } from "../support/oauth-client.ts";
 import { freePort } from "../support/free-port.ts";
 import { commandLine, newHome, startPimcp, type Pimcp } from "../support/pimcp.ts";
@@ -136,7 +137,7 @@ describe("what was granted", () => {
 
 describe("an issuer that others can reach", () => {
   async function publicRelay(): Promise<{ readonly agent: Pimcp; readonly client: OAuthClient; readonly relay: RelayApart }> {
-    const relay = await startRelayApart({ https: true });
+    const relay = await startRelayApart({ https: true, entry: MOVED_CLOCK_ENTRY });
     onTestFinished(() => relay[Symbol.asyncDispose]());
     const home = newHome();
     onTestFinished(() => home.remove());
@@ -168,8 +169,11 @@ describe("an issuer that others can reach", () => {
     await press(desk, "Allow");
     await client.finish(await client.callback());
     await works(client);
-    forgetAccess(client);
+    const expired = client.kept?.access_token;
+    const { host, origin } = new URL(agent.url);
+    await pass(origin, 12 * HOUR_MS + 60_000, mappedFetch(host));
     await works(client);
+    expect(client.kept?.access_token).not.toBe(expired);
   });
 
   test("[EE22] [OA37] a wrong code ends the sign-in with access_denied", async () => {
