@@ -9,6 +9,7 @@ import { copilotStudio } from "../fixtures/clients/copilot-studio.ts";
 import { cursor } from "../fixtures/clients/cursor.ts";
 import { gemini } from "../fixtures/clients/gemini.ts";
 import { geminiCli } from "../fixtures/clients/gemini-cli.ts";
+import { geminiEnterprise } from "../fixtures/clients/gemini-enterprise.ts";
 import { lmStudio } from "../fixtures/clients/lm-studio.ts";
 import { mcpRemote } from "../fixtures/clients/mcp-remote.ts";
 import { opencode } from "../fixtures/clients/opencode.ts";
@@ -27,6 +28,7 @@ const PROFILES = [
   chatGpt,
   codex,
   gemini,
+  geminiEnterprise,
   geminiCli,
   cursor,
   vsCode,
@@ -45,7 +47,7 @@ describe("with an address that all can reach", () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test.each(casesOf(PROFILES, ["document", "registration"]))("[EE25] $title", async (one) => {
+  test.each(casesOf(PROFILES, ["document", "registration", "pair"]))("[EE25] $title", async (one) => {
     expect(await play(one, world)).toBe(1);
   });
 
@@ -58,7 +60,7 @@ describe("with an address that all can reach", () => {
     expect(world.asked()).toBe(asked);
   });
 
-  test.each(PROFILES)("[EE25] $name goes the way it prefers", async (profile) => {
+  test.each(PROFILES.filter((profile) => profile !== geminiEnterprise))("[EE25] $name goes the way it prefers", async (profile) => {
     const { server } = await discover(profile.discovery, world.url, world.fetch);
     expect(automaticWay(profile.ways, server)).toBe(profile.ways[0]);
   });

@@ -1,9 +1,12 @@
 /** Where clients are played: a relay whose clock moves, a real workstation behind it, and a person who allows what is asked. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Response as RelayResponse } from "miniflare";
+import * as v from "valibot";
 import type { ClientProfile } from "../fixtures/clients/profile.ts";
 import { mappedFetch } from "./mapped-fetch.ts";
 import { MOVED_CLOCK_ENTRY, pass } from "./moved-clock.ts";
-import { newHome, type Pimcp } from "./pimcp.ts";
+import { newHome, type Home, type Pimcp } from "./pimcp.ts";
 import type { Pair } from "./client-credentials.ts";
 import type { World } from "./played-client.ts";
 import { certificateFile, startRelayApart } from "./relay-apart.ts";
@@ -22,11 +25,13 @@ export interface PlayedWorldOptions {
   /** `public`: under a name and by https, as a deployed relay; `loopback`: as the embedded one. */
   readonly address: "public" | "loopback";
   readonly profiles: readonly ClientProfile[];
-  /** Hand-configured at the workstation, for whoever has to type it. */
+  /** Instead of the pair that the workstation mints for whoever has to type one. */
   readonly pair?: Pair;
+  /** The only addresses that a client with this pair may return to. */
+  readonly redirects?: readonly string[];
 }
 
-export async function startPlayedWorld({ address, profiles, pair }: PlayedWorldOptions): Promise<PlayedWorld> {
+export async function startPlayedWorld({ address, profiles, pair, redirects }: PlayedWorldOptions): Promise<PlayedWorld> {
   await using stack = new AsyncDisposableStack();
   const isPublic = address === "public";
   const relay = stack.use(await startRelayApart({ https: isPublic, entry: MOVED_CLOCK_ENTRY, outbound: documentsOf(profiles) }));
@@ -35,8 +40,11 @@ export async function startPlayedWorld({ address, profiles, pair }: PlayedWorldO
   const origin = `http${isPublic ? "s" : ""}://${host}`;
   const agent = stack.use(
     await relay.dial(home, {
-      args: ["--issuer", origin, ...(pair === undefined ? [] : ["--oauth-client-id", pair.id, "--oauth-client-secret", pair.secret])],
-      env: isPublic ? { NODE_EXTRA_CA_CERTS: await certificateFile(home, relay.worker.port) } : {},
+      args: ["--issuer", origin, ...(redirects === undefined ? [] : ["--oauth-redirect", redirects.join()])],
+      env: {
+        ...(isPublic && { NODE_EXTRA_CA_CERTS: await certificateFile(home, relay.worker.port) }),
+        ...(pair !== undefined && { PI_AS_MCP_OAUTH_CLIENT_ID: pair.id, PI_AS_MCP_OAUTH_CLIENT_SECRET: pair.secret }),
+      },
     }),
   );
   const via = isPublic ? mappedFetch(host) : fetch;
@@ -49,7 +57,7 @@ export async function startPlayedWorld({ address, profiles, pair }: PlayedWorldO
     agent,
     fetch: via,
     token: agent.token,
-    ...(pair !== undefined && { pair }),
+    pair: pair ?? mintedPair(home),
     now: () => Date.now() + passedMs,
     pass: async (ms) => {
       await pass(origin, ms, via);
@@ -62,6 +70,13 @@ export async function startPlayedWorld({ address, profiles, pair }: PlayedWorldO
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function mintedPair(home: Home): Pair {
+  return v.parse(
+    v.object({ id: v.string(), secret: v.string() }),
+    JSON.parse(readFileSync(join(home.dir, "config/pimcp/oauth-client.json"), "utf8")),
+  );
 }
 
 /** The documents that clients are named by, as far as the relay can reach them. */

@@ -74,7 +74,8 @@ export async function openAndAllow(authorizeUrl: URL, decide: Decide, via: typeo
   const waiting = await via(authorizeUrl, { redirect: "manual" });
   const page = await waiting.text();
   if (waiting.status !== 200) {
-    const instead = waiting.headers.get("location") ?? page.replace(/<[^>]*>|\s+/g, " ");
+    const words = page.replace(/<(style|script)[^]*?<\/\1>|<[^>]*>/g, " ").replace(/\s+/g, " ");
+    const instead = waiting.headers.get("location") ?? words.trim();
     throw new Error(`the issuer answered ${waiting.status} instead of asking the person: ${instead}`);
   }
   const id = /data-id="([^"]+)"/.exec(page)?.[1] ?? "";
