@@ -76,12 +76,12 @@ describe("[EE25] a client", () => {
   });
 
   test.each([
-    [claudeAi, "client_id_metadata_document_supported"],
-    [claudeAi, "token_endpoint_auth_methods_supported"],
-    [codex, "token_endpoint_auth_methods_supported"],
-    [vsCode, "client_id_metadata_document_supported"],
-    [chatGpt, "client_id_metadata_document_supported"],
-  ] as const)("$0.name registers where $1 is not offered", async (profile, member) => {
+    { profile: claudeAi, member: "client_id_metadata_document_supported" },
+    { profile: claudeAi, member: "token_endpoint_auth_methods_supported" },
+    { profile: codex, member: "token_endpoint_auth_methods_supported" },
+    { profile: vsCode, member: "client_id_metadata_document_supported" },
+    { profile: chatGpt, member: "client_id_metadata_document_supported" },
+  ])("$profile.name registers where $member is not offered", async ({ profile, member }) => {
     const { server } = await discover(profile.discovery, world.url, saying("oauth-authorization-server", without(member)).fetch);
     expect(automaticWay(profile.ways, server)?.by).toBe("registration");
   });
