@@ -1,25 +1,35 @@
 /** Arguments of `pimcp token` → what to do, or one sentence. Pure. */
 import { err, ok, type Result } from "../../shared/result.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
+import { DEFAULT_WORKSPACE } from "../../shared/workspace.ts";
 import type { TokenWish } from "../daemon/created-tokens.ts";
-import { readingValues, readWords, type CommandWords } from "./command-words.ts";
+import { readChosenWorkspace, readingValues, readWords, type CommandWords } from "./command-words.ts";
 import { didYouMean } from "./nearest.ts";
 import { BadValue } from "./values.ts";
 
 export type TokenOrder =
   | { readonly kind: "help" }
-  | { readonly kind: "create"; readonly wish: TokenWish; readonly json: boolean }
-  | { readonly kind: "list"; readonly json: boolean }
-  | { readonly kind: "revoke"; readonly which: readonly string[] | "all"; readonly json: boolean };
+  | ({ readonly kind: "create"; readonly wish: TokenWish } & How)
+  | ({ readonly kind: "list" } & How)
+  | ({ readonly kind: "revoke"; readonly which: readonly string[] | "all" } & How);
+
+interface How {
+  readonly json: boolean;
+  /** Whose tokens; null: of the workspace without a name. */
+  readonly workspace: string | null;
+}
 
 export const TOKEN_HELP = `Usage: pimcp token create NAME [flags]         make a token for a client that only sends a header
        pimcp token list [flags]                which there are; never the tokens themselves
        pimcp token revoke ID|NAME … [flags]    end some, at once
        pimcp token revoke --all [flags]        end all that were created
 
-A token opens every relay and workspace of this account, and --http; it is shown once and kept
-nowhere. The one that a start prints is not among them. In a checkout: npm start -- token list
+A token opens one workspace of every relay of this account, the one without a name if none is
+said, and that one's --http. It is shown once and kept nowhere. The one that a start prints is not
+among them. In a checkout: npm start -- token list
 
+  --workspace NAME
+                  Whose tokens.
   --expires WHEN  With create: 30d, 12h, or a date such as 2027-01-31 (to its end) [never]
   --scope SCOPE   With create: mcp is the only one [mcp]
   --all           With revoke: all of them.
@@ -33,6 +43,7 @@ Exit codes: 0 done, and every running agent knows it; 1 done, but one of them le
 const FLAGS = {
   expires: { type: "string" },
   scope: { type: "string" },
+  workspace: { type: "string" },
   all: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -42,9 +53,9 @@ export const TOKEN_FLAGS = Object.keys(FLAGS);
 const COMMANDS = ["create", "list", "revoke"] as const;
 /** Which flags mean something behind which word. */
 const TAKES: Readonly<Record<(typeof COMMANDS)[number], readonly string[]>> = {
-  create: ["expires", "scope", "json"],
-  list: ["json"],
-  revoke: ["all", "json"],
+  create: ["expires", "scope", "workspace", "json"],
+  list: ["workspace", "json"],
+  revoke: ["all", "workspace", "json"],
 };
 
 /** `argv` begins behind `token`; `now` in milliseconds since the epoch. */
@@ -70,21 +81,27 @@ function readCommand(
   given: CommandWords["given"],
   now: number,
 ): Result<TokenOrder, string> {
-  const json = given.has("json");
+  const how: How = { json: given.has("json"), workspace: readOwner(given.get("workspace")) };
   switch (command) {
     case "create":
-      return ok({ kind: "create", wish: readWish(words, given, now), json });
+      return ok({ kind: "create", wish: readWish(words, given, now), ...how });
     case "list":
-      return words.length === 0 ? ok({ kind: "list", json }) : err("pimcp token list takes no names: it lists all.");
+      return words.length === 0 ? ok({ kind: "list", ...how }) : err("pimcp token list takes no names: it lists all.");
     case "revoke":
-      return readRevocation(words, given.has("all"), json);
+      return readRevocation(words, given.has("all"), how);
   }
 }
 
-function readRevocation(words: readonly string[], all: boolean, json: boolean): Result<TokenOrder, string> {
-  if (all) return words.length === 0 ? ok({ kind: "revoke", which: "all", json }) : err("Name tokens or --all, not both.");
+/** As for the commands that ask an agent, the workspace without a name can be said too. */
+function readOwner(text: string | undefined): string | null {
+  const workspace = text === undefined ? DEFAULT_WORKSPACE : readChosenWorkspace(text);
+  return workspace === DEFAULT_WORKSPACE ? null : workspace;
+}
+
+function readRevocation(words: readonly string[], all: boolean, how: How): Result<TokenOrder, string> {
+  if (all) return words.length === 0 ? ok({ kind: "revoke", which: "all", ...how }) : err("Name tokens or --all, not both.");
   if (words.length === 0) return err("pimcp token revoke needs an ID or a name, as pimcp token list shows them, or --all.");
-  return ok({ kind: "revoke", which: words, json });
+  return ok({ kind: "revoke", which: words, ...how });
 }
 
 function readWish(words: readonly string[], given: CommandWords["given"], now: number): TokenWish {

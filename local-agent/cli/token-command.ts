@@ -1,11 +1,13 @@
 /** `pimcp token`: named tokens for clients that only send a header. The file decides; running agents are told so that it holds at once. */
 import { minuteOf } from "../../shared/grant-wording.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
+import { DEFAULT_WORKSPACE } from "../../shared/workspace.ts";
 import { listLiveClaims, type AgentClaim } from "../daemon/agent-lock.ts";
-import type { Directories } from "../daemon/config-dir.ts";
+import { workspaceSettingsPath, type Directories } from "../daemon/config-dir.ts";
 import { askAgent } from "../daemon/control-client.ts";
 import { createToken, readCreatedTokens, revokeTokens, type CreatedToken } from "../daemon/created-tokens.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
+import { servesWorkspace } from "./choose-agent.ts";
 import { jsonLine } from "./json-line.ts";
 import { TOKEN_HELP, type TokenOrder } from "./token-arguments.ts";
 import { refuseInToolShell } from "./tool-shell.ts";
@@ -19,25 +21,28 @@ export interface TokenSurroundings {
 /** Throws `StartFailure` when nothing was done. Ends with 1 when it was done and an agent could not be told. */
 export async function runTokenCommand(order: TokenOrder, around: TokenSurroundings): Promise<ExitCode> {
   const { directories, show } = around;
+  if (order.kind === "help") {
+    show(TOKEN_HELP);
+    return EXIT.asked;
+  }
+  const { workspace } = order;
+  const settings = workspaceSettingsPath(directories.config, workspace);
   switch (order.kind) {
-    case "help":
-      show(TOKEN_HELP);
-      return EXIT.asked;
     case "list": {
-      const tokens = readCreatedTokens(directories.config);
+      const tokens = readCreatedTokens(settings);
       show(order.json ? jsonLine({ tokens: tokens.map(withoutHash) }) : listText(tokens, Date.now()));
       return EXIT.asked;
     }
     case "create": {
       refuseInToolShell(around.isToolShell, "pimcp token create");
-      const { token, created } = await createToken(directories.config, order.wish, Date.now());
-      const news = await tellAgents(directories.state);
-      show(order.json ? jsonLine({ token, ...withoutHash(created), ...effectJson(news) }) : createdText(token, created, news));
+      const { token, created } = await createToken(settings, order.wish, Date.now());
+      const news = await tellAgents(directories.state, workspace);
+      show(order.json ? jsonLine({ token, ...withoutHash(created), ...effectJson(news) }) : createdText(token, { ...created, workspace }, news));
       return codeOf(news);
     }
     case "revoke": {
-      const ended = await revokeTokens(directories.config, order.which);
-      const news = await tellAgents(directories.state);
+      const ended = await revokeTokens(settings, order.which);
+      const news = await tellAgents(directories.state, workspace);
       show(order.json ? jsonLine({ revoked: ended.map(withoutHash), ...effectJson(news) }) : revokedText(ended, news));
       return codeOf(news);
     }
@@ -51,9 +56,10 @@ interface Told {
   readonly why: string | null;
 }
 
-/** Every agent of this account, whichever relay and workspace it serves. */
-function tellAgents(stateDir: string): Promise<readonly Told[]> {
-  return Promise.all(listLiveClaims(stateDir).map(tell));
+/** Every agent of this account that serves the workspace, on whichever relay. */
+function tellAgents(stateDir: string, workspace: string | null): Promise<readonly Told[]> {
+  const concerned = listLiveClaims(stateDir).filter((claim) => servesWorkspace(claim, workspace ?? DEFAULT_WORKSPACE));
+  return Promise.all(concerned.map(tell));
 }
 
 async function tell({ serves, control }: AgentClaim): Promise<Told> {
@@ -80,9 +86,14 @@ function withoutHash({ id, name, scope, createdAt, expiresAt }: CreatedToken): o
   return { id, name, scope, createdAt, expiresAt };
 }
 
-function createdText(token: string, { id, name, expiresAt }: CreatedToken, news: readonly Told[]): string {
+function createdText(
+  token: string,
+  { id, name, expiresAt, workspace }: CreatedToken & { readonly workspace: string | null },
+  news: readonly Told[],
+): string {
+  const what = workspace === null ? "" : `the workspace ${workspace} of `;
   const end = expiresAt === null ? "until you revoke it" : `until ${minuteOf(expiresAt)}`;
-  return `Token “${visibleLine(name)}” (ID ${id}) for every relay and workspace of this account, ${end}. It is shown this once:
+  return `Token “${visibleLine(name)}” (ID ${id}) for ${what}every relay of this account, ${end}. It is shown this once:
 
   ${token}
 

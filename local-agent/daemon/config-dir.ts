@@ -42,7 +42,13 @@ export function preparePrivateDirectory(path: string): string {
 
 /** Where what opens a workspace is kept: each has its own, so that nothing minted for one opens another. `configDir` exists. */
 export function workspaceSettings(configDir: string, workspace: string | null): string {
-  return workspace === null ? configDir : preparePrivateDirectory(join(configDir, `workspace-${workspace}`));
+  const path = workspaceSettingsPath(configDir, workspace);
+  return workspace === null ? path : preparePrivateDirectory(path);
+}
+
+/** Makes nothing: whoever only looks leaves no directory behind. */
+export function workspaceSettingsPath(configDir: string, workspace: string | null): string {
+  return workspace === null ? configDir : join(configDir, `workspace-${workspace}`);
 }
 
 const MAX_PRIVATE_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 /**
- * Tokens that the person made for clients that only send a header: `tokens.json` in the settings directory, by their SHA-256. A token
+ * Tokens that the person made for clients that only send a header: `tokens.json` in the workspace's settings, by their SHA-256. A token
  * itself is shown once and kept nowhere.
  */
 import { createHash, randomBytes } from "node:crypto";

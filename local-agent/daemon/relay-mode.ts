@@ -60,7 +60,12 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     client,
   });
   const parts = connectDesk(context, tools, info);
-  const tokens = createTokenDeposits({ ...context, configDir, own: token, send: parts.setStaticTokens });
+  const tokens = createTokenDeposits({
+    ...context,
+    configDir: workspaceSettings(configDir, mode.workspace),
+    own: token,
+    send: parts.setStaticTokens,
+  });
   const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
   const url = relay.url + workspacePrefix(mode.workspace);
   const news = createLinkNews(url);

@@ -89,7 +89,7 @@ test("[ST70] [ST73] [ST74] [OA122] a created token works at once and over a rest
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const lines = made.stdout.split("\n");
   expect(lines[0]).toMatch(
-    /^Token “LM Studio” \(ID [0-9a-f]{8}\) for every relay and workspace of this account, until \d{4}-\d\d-\d\d \d\d:\d\d\. It is shown this once:$/,
+    /^Token “LM Studio” \(ID [0-9a-f]{8}\) for every relay of this account, until \d{4}-\d\d-\d\d \d\d:\d\d\. It is shown this once:$/,
   );
   const token = lines[2]?.trim() ?? "";
   expect(token).toMatch(/^pimcp_[\w-]{43}$/);
@@ -203,3 +203,24 @@ test("[ST75] with --http created tokens open the agent's own port, at once, unti
   expect(text).toMatch(/pimcp token create is the person's alone.*code 2/);
   expect((await ask(home, "list")).stdout).toMatch(/^[0-9a-f]{8} {2}“other”\n.*expired/);
 });
+
+test("[ST70] [ST74] a token of one workspace opens no other, and its agent alone is told", async () => {
+  const home = newHome();
+  const keyFile = join(home.dir, "key");
+  writeFileSync(keyFile, AGENT_KEY, { mode: 0o600 });
+  const relay = await startWorker();
+  onTestFinished(() => relay.close());
+  const dial = ["--relay", relay.origin, "--key-file", keyFile, "--ui-port", "0", "--no-open", "--json"];
+  const plain = await startProgram(home, dial).ready();
+  const project = await startProgram(home, [...dial, "--workspace", "proj"]).ready();
+  const ofPlain = await create(home, "script");
+  const ofProject = await create(home, "script", "--workspace", "proj");
+  expect([ofPlain.told, ofProject.told]).toEqual([[relay.origin], [`${relay.origin}/w/proj`]]);
+  const status = async (url: string, { token }: Created) => (await call(url, token)).status;
+  expect([await status(plain.mcpUrl, ofPlain), await status(plain.mcpUrl, ofProject)]).toEqual([200, 401]);
+  expect([await status(project.mcpUrl, ofPlain), await status(project.mcpUrl, ofProject)]).toEqual([401, 200]);
+  await ask(home, "revoke", "--all", "--workspace", "proj");
+  expect([await status(plain.mcpUrl, ofPlain), await status(project.mcpUrl, ofProject)]).toEqual([200, 401]);
+  expect((await ask(home, "list", "--workspace", "other")).stdout).toContain("No token was created.");
+  expect(readdirSync(join(home.dir, "config/pimcp"))).not.toContain("workspace-other");
+}, 60_000);

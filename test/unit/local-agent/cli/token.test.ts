@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { WORKSPACE_RULE } from "../../../../shared/workspace.ts";
 import { readTokenArguments, TOKEN_HELP } from "../../../../local-agent/cli/token-arguments.ts";
 
 const NOW = new Date(2026, 10, 30, 12).getTime();
 const HOUR = 60 * 60_000;
-const wish = (changes: object = {}) => ({ kind: "create", wish: { name: "LM Studio", expiresAt: null, scope: ["mcp"], ...changes }, json: false });
+const wish = (changes: object = {}) => ({
+  kind: "create",
+  wish: { name: "LM Studio", expiresAt: null, scope: ["mcp"], ...changes },
+  json: false,
+  workspace: null,
+});
 
 describe("the command line", () => {
   test.for<[string[], object]>([
@@ -13,10 +19,13 @@ describe("the command line", () => {
     [["create", "LM Studio", "--expires", "2027-01-31"], wish({ expiresAt: new Date(2027, 1, 1).getTime() })],
     [["create", "LM Studio", "--expires", "2026-11-30"], wish({ expiresAt: new Date(2026, 11, 1).getTime() })],
     [["create", "é".repeat(60)], wish({ name: "é".repeat(60) })],
-    [["list"], { kind: "list", json: false }],
-    [["list", "--json"], { kind: "list", json: true }],
-    [["revoke", "0123abcd", "LM Studio"], { kind: "revoke", which: ["0123abcd", "LM Studio"], json: false }],
-    [["revoke", "--all", "--json"], { kind: "revoke", which: "all", json: true }],
+    [["list"], { kind: "list", json: false, workspace: null }],
+    [["list", "--json"], { kind: "list", json: true, workspace: null }],
+    [["revoke", "0123abcd", "LM Studio"], { kind: "revoke", which: ["0123abcd", "LM Studio"], json: false, workspace: null }],
+    [["revoke", "--all", "--json"], { kind: "revoke", which: "all", json: true, workspace: null }],
+    [["create", "LM Studio", "--workspace", "proj"], { ...wish(), workspace: "proj" }],
+    [["list", "--workspace", "default"], { kind: "list", json: false, workspace: null }],
+    [["revoke", "--all", "--workspace=proj"], { kind: "revoke", which: "all", json: false, workspace: "proj" }],
     [["--help"], { kind: "help" }],
     [["create", "-h"], { kind: "help" }],
     [["help"], { kind: "help" }],
@@ -52,6 +61,7 @@ describe("the command line", () => {
     [["create", "a", "--expires", "999999d"], '--expires can be at most 10 years away, got "999999d"; without it a token does not expire.'],
     [["create", "a", "--all"], "--all means nothing to pimcp token create: leave it out."],
     [["create", "a", "--expirs", "1d"], "Unknown flag --expirs. Did you mean --expires? See pimcp token --help."],
+    [["list", "--workspace", "../x"], `--workspace must be ${WORKSPACE_RULE}, got "../x".`],
     [["list", "a"], "pimcp token list takes no names: it lists all."],
     [["list", "--expires", "1d"], "--expires means nothing to pimcp token list: leave it out."],
     [["revoke"], "pimcp token revoke needs an ID or a name, as pimcp token list shows them, or --all."],
@@ -61,7 +71,7 @@ describe("the command line", () => {
   });
 
   test("[ST9] the help names every flag, in lines of at most 100 characters", () => {
-    for (const flag of ["--expires", "--scope", "--all", "--json", "--help"]) expect(TOKEN_HELP).toContain(flag);
+    for (const flag of ["--expires", "--scope", "--workspace", "--all", "--json", "--help"]) expect(TOKEN_HELP).toContain(flag);
     expect(TOKEN_HELP.split("\n").filter((line) => line.length > 100)).toEqual([]);
   });
 });
