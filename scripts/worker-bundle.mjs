@@ -10,5 +10,7 @@ export const workerBundle = {
   external: ["cloudflare:*", "node:*"],
   logLevel: "warning",
   legalComments: "none",
+  // The provider prints what strangers wrote, such as a client's address, and logs are to hold none of that.
+  drop: ["console"],
   plugins: [providerWithoutUnusedRoles],
 };

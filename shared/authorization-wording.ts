@@ -153,7 +153,8 @@ function title(authorization: PendingAuthorization): string {
 
 /** A name of its own choice proves nothing; an id that was made here does. */
 function callerLine({ configured, clientId, clientName }: PendingAuthorization): string {
-  return configured === undefined ? `calls itself “${clientName}”, client id ${clientId}` : `the client you set up by hand, client id ${clientId}`;
+  const id = `client id ${visibleLine(clientId, 200)}`;
+  return configured === undefined ? `calls itself “${visibleLine(clientName, 200)}”, ${id}` : `the client you set up by hand, ${id}`;
 }
 
 /** Browser and country, as far as they are known. */

@@ -12,12 +12,17 @@ const HIDDEN =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- matching exactly these is the purpose
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\ud800-\udfff]/gu;
 
+/** Blanks that are not the usual one: in a line they could pass for the gap between two columns. */
+const ODD_BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;
+
 /** Common controls have a picture people know; everything else shows its number. */
 const PICTURES: Readonly<Record<string, string>> = { "\n": "⏎", "\r": "␍", "\t": "⇥", "\u001b": "␛" };
 
 /** One line: line breaks and tabs are shown too. `maxChars` cuts with an ellipsis. */
 export function visibleLine(text: string, maxChars = 2_000): string {
-  return cut(text, maxChars).replace(HIDDEN, (found) => PICTURES[found] ?? numbered(found));
+  return cut(text, maxChars)
+    .replace(HIDDEN, (found) => PICTURES[found] ?? numbered(found))
+    .replace(ODD_BLANKS, numbered);
 }
 
 /** Several lines, as a tool printed them: line breaks and tabs stay, and the joiners that scripts and emoji need. */

@@ -11,9 +11,10 @@ import { randomMatchCode, randomName, sha256Hex } from "./digest.ts";
 import { methodNotAllowed } from "./metadata.ts";
 import { isPublicDocumentAddress } from "./outgoing-fetch.ts";
 import type { Pending, PendingStore } from "./pending-store.ts";
+import { pinnedDocument } from "./pinned-documents.ts";
 import { isDocumentClient, normalizeResource, SCOPE, type Providers } from "./provider.ts";
 import { judgeRedirect, loopbackSpellings, redirectHostOf, withHostname } from "./redirects.ts";
-import { isSameSource, knownSource, visitorOf } from "./visitor.ts";
+import { isSameSource, isUnknown, knownSource, visitorOf } from "./visitor.ts";
 import { setWaitingCookie, waitingCookieName } from "./waiting-cookie.ts";
 import { displayName, errorPage, waitingPage } from "./waiting-page.ts";
 
@@ -52,7 +53,8 @@ export async function authorize(request: Request, issuer: string, options: Autho
   }
   const visitor = visitorOf(request);
   const sameAddress = isSameSource(visitor.source, options.workstationAddress());
-  if (sameAddress !== true && !options.counters.take([[`authorize:${visitor.source}`, OPENED_PER_HOUR]], HOUR_MS)) {
+  const isCounted = isUnknown(visitor.source) ? asksForFetch(request) : sameAddress !== true;
+  if (isCounted && !options.counters.take([[`authorize:${visitor.source}`, OPENED_PER_HOUR]], HOUR_MS)) {
     return errorPage(429, "Too many sign-ins were started from this address.", "Wait an hour, then start again in the app.");
   }
   const parsed = await parse(new URL(request.url), issuer, options);
@@ -85,6 +87,12 @@ export async function authorize(request: Request, issuer: string, options: Autho
   const page = renderWaiting(waiting, createdAt, !options.isAgentConnected());
   page.headers.append("set-cookie", setWaitingCookie(issuer, waiting.facts.cookieName, cookie, PENDING_LIFE_MS / 1000));
   return page;
+}
+
+/** Whether the relay would fetch a document that it has no copy of: nobody may make it do that without end. */
+function asksForFetch(request: Request): boolean {
+  const clientId = new URL(request.url).searchParams.get("client_id") ?? "";
+  return isDocumentClient(clientId) && pinnedDocument(clientId) === undefined;
 }
 
 /**
@@ -201,7 +209,8 @@ function refuseEarly(url: URL): Response | undefined {
   const judgement = judgeRedirect(url.searchParams.get("redirect_uri") ?? "");
   if (judgement.verdict !== "usable") return errorPage(400, `The app's return address ${judgement.reason}.`, START_AGAIN);
   const clientId = url.searchParams.get("client_id") ?? "";
-  if (isDocumentClient(clientId) && !isPublicDocumentAddress(clientId)) {
+  // It is shown to the person: letters and blanks that look like others have no place in it.
+  if (isDocumentClient(clientId) && !(isPublicDocumentAddress(clientId) && /^[\x21-\x7e]{1,1000}$/.test(clientId))) {
     return errorPage(400, "The app is named by an address that is not a public one.", START_AGAIN);
   }
   return undefined;

@@ -7,8 +7,17 @@ import { sha256Hex } from "./digest.ts";
 
 /** The client id, or "" if there are none or they are malformed, which the provider refuses. */
 export function basicClient(authorization: string | null): string {
+  return decoded(split(authorization)?.id);
+}
+
+/** The secret of a header that `encodedBasic` has seen, or "". */
+export function basicSecret(authorization: string | null): string {
+  return decoded(split(authorization)?.secret);
+}
+
+function decoded(text = ""): string {
   try {
-    return decodeURIComponent((split(authorization)?.id ?? "").replaceAll("+", " "));
+    return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
     return "";
   }
@@ -17,7 +26,9 @@ export function basicClient(authorization: string | null): string {
 /** The header as the provider reads it: if what stands there unencoded is the pair that was configured by hand, then encoded. */
 export async function encodedBasic(authorization: string | null, configured: ConfiguredClient): Promise<string | null> {
   const plain = split(authorization);
-  if (plain === undefined || !configured.isPair(plain.id, await sha256Hex(plain.secret))) return authorization;
+  // What is not read here is not read there either: no credentials may pass that were not counted.
+  if (plain === undefined) return /^\W*basic\b/i.test(authorization ?? "") ? "Basic" : authorization;
+  if (!configured.isPair(plain.id, await sha256Hex(plain.secret))) return authorization;
   return `Basic ${btoa(`${encodeURIComponent(plain.id)}:${encodeURIComponent(plain.secret)}`)}`;
 }
 

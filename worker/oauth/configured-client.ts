@@ -5,6 +5,7 @@
  */
 import type { Deposits } from "../../shared/wire/frames.ts";
 import { sameSecret } from "./digest.ts";
+import { isSameRedirect } from "./redirects.ts";
 import type { SqlKv } from "./sql-kv.ts";
 
 /** What the person reads instead of a name the client gave itself: this one never says any. */
@@ -16,8 +17,12 @@ export interface ConfiguredClient {
   is(clientId: string): boolean;
   /** Whether these are its id and the SHA-256 of its secret. */
   isPair(clientId: string, sha256: string): boolean;
+  /** What a remembered answer depends on beside the request; "" for every other client. */
+  fingerprint(clientId: string): string;
   /** Whether its addresses were named in advance: then the person is not asked about another one. */
   isStrict(): boolean;
+  /** Whether this client, if it is still the one, may return there by now. */
+  knows(clientId: string, redirectUri: string): boolean;
   /** For the client that asked, which may be another than the one of today. */
   approve(clientId: string, redirectUri: string, now: number): void;
   /** Forgets an address, or all of this client: the next sign-in with it is a new one again. Of another client nothing is known. */
@@ -34,6 +39,7 @@ export function createConfiguredClient(sql: SqlStorage, deposits: () => Deposits
       .exec<{ uri: string }>("SELECT redirect_uri AS uri FROM approved_redirects WHERE client_id = ? ORDER BY at DESC LIMIT ?", id, MAX_APPROVED)
       .toArray()
       .map(({ uri }) => uri);
+  const addresses = (id: string) => client()?.redirects ?? approved(id);
   const recordOf = (key: string, candidate?: string) => {
     const known = client();
     if (known === undefined || key !== `client:${known.id}`) return undefined;
@@ -41,7 +47,7 @@ export function createConfiguredClient(sql: SqlStorage, deposits: () => Deposits
       clientId: known.id,
       clientSecret: known.sha256,
       clientName: NAME,
-      redirectUris: [...(known.redirects ?? approved(known.id)), ...(candidate === undefined ? [] : [candidate])],
+      redirectUris: [...addresses(known.id), ...(candidate === undefined ? [] : [candidate])],
       grantTypes: ["authorization_code", "refresh_token"],
       responseTypes: ["code"],
       // Without the provider's mark that a method was chosen, the secret may come by Basic or in the body.
@@ -52,12 +58,17 @@ export function createConfiguredClient(sql: SqlStorage, deposits: () => Deposits
   return {
     is: (clientId) => client()?.id === clientId,
     isPair: (clientId, sha256) => client()?.id === clientId && sameSecret(sha256, client()?.sha256 ?? ""),
+    fingerprint: (clientId) => (client()?.id === clientId ? (client()?.sha256 ?? "") : ""),
+    knows: (clientId, redirectUri) => client()?.id === clientId && addresses(clientId).some((known) => isSameRedirect(known, redirectUri)),
     isStrict: () => client()?.redirects != null,
     approve(clientId, redirectUri, now) {
       sql.exec("INSERT OR REPLACE INTO approved_redirects(client_id, redirect_uri, at) VALUES(?, ?, ?)", clientId, redirectUri, now);
     },
     forget(clientId, redirectUri) {
-      sql.exec("DELETE FROM approved_redirects WHERE client_id = ? AND redirect_uri = ?", clientId, redirectUri);
+      for (const known of approved(clientId)) {
+        if (!isSameRedirect(known, redirectUri)) continue;
+        sql.exec("DELETE FROM approved_redirects WHERE client_id = ? AND redirect_uri = ?", clientId, known);
+      }
     },
     forgetAll() {
       sql.exec("DELETE FROM approved_redirects");

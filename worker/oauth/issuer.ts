@@ -42,7 +42,7 @@ export interface IssuerOptions {
   readonly env: unknown;
   /** The list of cards changed: push `pending()` to the agent. */
   readonly pendingChanged: () => void;
-  /** There is a new grant. */
+  /** There is a new grant, or one ended by what its client did. */
   readonly grantsChanged: () => void;
 }
 
@@ -89,10 +89,20 @@ export function createIssuer(options: IssuerOptions): Issuer {
       if (deposits === undefined) return err(refusal(503, "not_ready", "No workstation has connected to this relay yet."));
       return authenticate(request, issuer, deposits, open());
     },
-    pending: () => (hasTables(options.storage) ? open().pending.cards(options.clock.now()).map(cardOf) : []),
+    pending: () =>
+      hasTables(options.storage)
+        ? open()
+            .pending.cards(options.clock.now())
+            .map((one) => cardOf(one, open().configured))
+        : [],
     decide: async (decision) => (hasTables(options.storage) ? open().room.decide(decision) : { outcome: "gone" }),
     grants: () => (hasTables(options.storage) ? open().grants.list() : []),
-    revoke: async (ids) => ({ revoked: hasTables(options.storage) ? await revoke(open(), ids) : 0 }),
+    async revoke(ids) {
+      if (!hasTables(options.storage)) return { revoked: 0 };
+      const revoked = await revoke(open(), ids);
+      options.pendingChanged(); // A card may have called an address known that is not any more.
+      return { revoked };
+    },
     sweep: () => (hasTables(options.storage) ? sweep(open(), options) : undefined),
   };
 }
@@ -103,9 +113,10 @@ function isLocal(options: IssuerOptions): boolean {
 }
 
 /** With all that was granted goes what was allowed and not collected yet, which would be a grant a moment later, and every address. */
-function revoke({ grants, pending, configured }: Parts, ids: readonly string[] | "all"): Promise<number> {
+async function revoke({ grants, pending, room, configured }: Parts, ids: readonly string[] | "all"): Promise<number> {
   if (ids === "all") {
     pending.withdrawAllowed();
+    room.withdraw();
     configured.forgetAll();
   }
   return grants.revoke(ids);
@@ -166,7 +177,7 @@ function assemble(options: IssuerOptions) {
     grants,
     room,
     opening,
-    tokens: createTokenEndpoint({ providers, configured, memory, bodies, counters }),
+    tokens: createTokenEndpoint({ providers, configured, memory, bodies, counters, onEnded: options.grantsChanged }),
   };
 }
 

@@ -18,6 +18,9 @@ export const SERVER_METADATA_PATHS: ReadonlySet<string> = new Set([
   "/mcp/.well-known/openid-configuration",
 ]);
 
+/** Without `private_key_jwt`, which the provider would take: an answer that is remembered could not be held to a new assertion. */
+const CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post", "none"];
+
 export function resourceMetadataUrl(issuer: string): string {
   return wellKnown("oauth-protected-resource", resourceOf(issuer));
 }
@@ -41,10 +44,12 @@ export function resourceMetadata(issuer: string): JsonObject {
 /** The provider's own document, with the revocation endpoint where this issuer serves it. */
 export async function serverMetadata(providers: Providers, issuer: string): Promise<JsonObject> {
   const document = await readJsonBody(await providers.fetch(new Request(wellKnown("oauth-authorization-server", issuer)), issuer));
+  const { token_endpoint_auth_signing_alg_values_supported: _, revocation_endpoint_auth_signing_alg_values_supported: __, ...ours } = document;
   return {
-    ...document,
+    ...ours,
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
     revocation_endpoint: `${issuer}/revoke`,
-    revocation_endpoint_auth_methods_supported: document["token_endpoint_auth_methods_supported"] ?? [],
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
   };
 }
 

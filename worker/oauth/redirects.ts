@@ -51,6 +51,17 @@ export function loopbackSpellings(uri: string): readonly string[] {
   return [uri, ...LOOPBACK_HOSTS.filter((host) => host !== hostname).map((host) => withHostname(uri, host))];
 }
 
+/** Whether the provider takes one for the other once our spellings are respected: to the letter, but on loopback whatever port and name. */
+export function isSameRedirect(one: string, other: string): boolean {
+  return withoutPort(one) === withoutPort(other);
+}
+
+function withoutPort(uri: string): string {
+  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  if (url?.protocol !== "http:" || !isLoopbackHost(url.hostname)) return uri;
+  return withHostname(uri, LOOPBACK_HOSTS[0]).replace(/^(http:\/\/[^/:?]+):\d*/i, "$1");
+}
+
 /** `uri` with the host name of `like` when both are loopback addresses that differ in nothing else; else as it is. */
 export function respell(uri: string, like: string): string {
   return loopbackSpellings(uri).includes(like) ? like : uri;

@@ -8,7 +8,7 @@ import { placesToFree } from "./fair-places.ts";
 import { methodNotAllowed, oauthError } from "./metadata.ts";
 import { readJsonBody, type Providers } from "./provider.ts";
 import { judgeRedirect, type RedirectVerdict } from "./redirects.ts";
-import { sourceOfPage, visitorOf } from "./visitor.ts";
+import { isUnknown, sourceOfPage, visitorOf } from "./visitor.ts";
 
 const HOUR_MS = 60 * 60_000;
 /** Per source and hour. A client registers once per connection; Cursor and others do at every retry. */
@@ -49,7 +49,7 @@ export function createRegistration({ providers, sql, counters, bodies, now }: Re
       const page = request.headers.get("origin");
       const { source: address } = visitorOf(request);
       const source = page === null ? address : sourceOfPage(address, page);
-      if (!counters.take(limitsOf(address, source), HOUR_MS)) return tooMany();
+      if (!isUnknown(address) && !counters.take(limitsOf(address, source), HOUR_MS)) return tooMany();
       const body = await readText(bodies, request, MAX_BYTES, () =>
         oauthError(413, "invalid_client_metadata", `A registration is at most ${MAX_BYTES} bytes long.`),
       );

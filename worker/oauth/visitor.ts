@@ -37,6 +37,14 @@ export function sourceOf(address: string): string {
   return `${groups.join(":")}::/64`;
 }
 
+/**
+ * Nobody can be told from anybody else: behind a proxy that says nothing of its callers. A count by the hour would let one stranger use
+ * up everybody's share.
+ */
+export function isUnknown(source: string): boolean {
+  return source === UNKNOWN;
+}
+
 /** What a web page does from its visitor's machine is a source of its own there. */
 export function sourceOfPage(source: string, page: string): string {
   return `${source} ${page.slice(0, 300)}`;
@@ -55,13 +63,13 @@ export function groupOf(source: string): string {
 /** `null` when either address is not known: two strangers without an address are not one. */
 export function isSameSource(source: string, workstationAddress: string | undefined): boolean | null {
   const own = knownSource(workstationAddress);
-  return source === UNKNOWN || own === undefined ? null : source === own;
+  return isUnknown(source) || own === undefined ? null : source === own;
 }
 
 /** The source of an address, `undefined` if there is none. */
 export function knownSource(address: string | undefined): string | undefined {
   const source = sourceOf(address ?? "");
-  return source === UNKNOWN ? undefined : source;
+  return isUnknown(source) ? undefined : source;
 }
 
 /** Whether `CF-Connecting-IP` names this machine. */

@@ -10,7 +10,7 @@ import { sameSecret, sha256Hex } from "./digest.ts";
 import { methodNotAllowed } from "./metadata.ts";
 import type { ConfiguredClient } from "./configured-client.ts";
 import type { Pending, PendingStore } from "./pending-store.ts";
-import { OWNER, SCOPE, type Providers, type TokenProps } from "./provider.ts";
+import { grantIdIn, OWNER, SCOPE, type Providers, type TokenProps } from "./provider.ts";
 import { redirectHostOf } from "./redirects.ts";
 import { readCookie, setWaitingCookie } from "./waiting-cookie.ts";
 import { errorPage } from "./waiting-page.ts";
@@ -34,11 +34,14 @@ export interface WaitingRoom {
   fetch(request: Request): Promise<Response>;
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
   displace(ids: readonly string[]): void;
+  /** All that was granted is being taken back: with it goes what is being collected at this moment. */
+  withdraw(): void;
 }
 
 export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
   const { pending } = options;
   const bells = createBells();
+  let withdrawals = 0;
   const settle = (one: Pending, state: "allowed" | "denied") => {
     pending.settle(one.id, state);
     bells.ring(one.id);
@@ -58,7 +61,7 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
         options.onChanged();
       }
       if (found.state === "waiting" && !asPage) await bells.wait(id, Math.min(POLL_MS, found.expiresAt - options.now()));
-      return answer(pending.find(id), asPage, options);
+      return answer(pending.find(id), asPage, { ...options, withdrawals: () => withdrawals });
     },
     async decide(decision) {
       const found = pending.find(decision.id);
@@ -72,7 +75,7 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
         settle(found, "denied"); // One try: a second one would be a guess.
         return { outcome: "wrong_code" };
       }
-      if (found.facts.configured === "new") options.configured.approve(request.clientId, request.redirectUri, options.now());
+      if (standingOf(found.facts, options.configured) === "new") options.configured.approve(request.clientId, request.redirectUri, options.now());
       pending.rememberAllowed(request.clientId, redirectHostOf(redirectUri), options.now());
       settle(found, "allowed");
       return { outcome: "allowed" };
@@ -81,10 +84,21 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
       for (const id of ids) bells.ring(id);
       if (ids.length > 0) options.onChanged();
     },
+    withdraw() {
+      withdrawals += 1;
+    },
   };
 }
 
-export function cardOf({ id, expiresAt, createdAt, facts }: Pending): PendingAuthorization {
+/** How the address of the client configured by hand is known by now: one that was approved may have been forgotten since the page was opened. */
+function standingOf({ configured: opened, request }: Pending["facts"], configured: ConfiguredClient): PendingAuthorization["configured"] {
+  if (opened === undefined) return undefined;
+  if (!configured.knows(request.clientId, request.redirectUri)) return "new";
+  return configured.isStrict() ? "named" : "approved";
+}
+
+export function cardOf({ id, expiresAt, createdAt, facts }: Pending, known: ConfiguredClient): PendingAuthorization {
+  const configured = standingOf(facts, known);
   return {
     id,
     redirectHost: redirectHostOf(facts.redirectUri),
@@ -93,7 +107,7 @@ export function cardOf({ id, expiresAt, createdAt, facts }: Pending): PendingAut
     clientName: facts.clientName,
     scopeAsked: facts.request.scope,
     scopeGranted: [SCOPE],
-    ...(facts.configured === undefined ? {} : { configured: facts.configured }),
+    ...(configured === undefined ? {} : { configured }),
     allowedBefore: facts.allowedBefore,
     opened: { address: facts.address, country: facts.country, browser: facts.browser, at: createdAt, sameAddress: facts.sameAddress },
     codeRequired: facts.code !== null,
@@ -106,7 +120,11 @@ async function isSameBrowser(request: Request, { facts }: Pending): Promise<bool
   return cookie !== undefined && sameSecret(await sha256Hex(cookie), facts.cookieHash);
 }
 
-async function answer(found: Pending | undefined, asPage: boolean, options: WaitingRoomOptions): Promise<Response> {
+interface Collecting extends WaitingRoomOptions {
+  readonly withdrawals: () => number;
+}
+
+async function answer(found: Pending | undefined, asPage: boolean, options: Collecting): Promise<Response> {
   if (found === undefined) return ended(asPage, 404, "This request was finished in another tab.");
   const away = !options.isAgentConnected();
   if (found.state === "waiting" && found.expiresAt > options.now()) {
@@ -132,9 +150,9 @@ function sendOn({ message, location }: Outcome, redirectUri: string, asPage: boo
 }
 
 /** With a code, or with an error and our `iss` (RFC 9207). */
-async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions): Promise<Outcome> {
+async function outcomeOf({ state, facts }: Pending, options: Collecting): Promise<Outcome> {
   const failed = (code: AuthorizationErrorCode, message: string): Outcome =>
-    facts.configured === "new" && state !== "allowed" ? { message } : { message, location: authorizationErrorRedirect(facts.request, code, message) };
+    standingOf(facts, options.configured) === "new" ? { message } : { message, location: authorizationErrorRedirect(facts.request, code, message) };
   switch (state) {
     case "denied":
       return failed("access_denied", "The person at the workstation did not allow it.");
@@ -144,8 +162,10 @@ async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions)
       return failed("access_denied", "Nobody answered within 10 minutes. Start again in the app.");
     case "allowed": {
       const props: TokenProps = { clientName: facts.clientName };
+      const helpers = options.providers.helpers(facts.issuer);
+      const withdrawals = options.withdrawals();
       try {
-        const done = await options.providers.helpers(facts.issuer).completeAuthorization({
+        const done = await helpers.completeAuthorization({
           request: facts.request,
           userId: OWNER,
           metadata: { clientName: facts.clientName, redirectHost: redirectHostOf(facts.redirectUri) },
@@ -153,6 +173,10 @@ async function outcomeOf({ state, facts }: Pending, options: WaitingRoomOptions)
           props,
           revokeExistingGrants: false, // The default would log out the same client's other devices.
         });
+        if (options.withdrawals() !== withdrawals) {
+          await helpers.revokeGrant(grantIdIn(new URL(done.redirectTo).searchParams.get("code") ?? "") ?? "", OWNER);
+          return failed("access_denied", "Access was taken back before it was given.");
+        }
         options.onUsed(facts.request.clientId);
         return { message: "Allowed. You can close this page if nothing else happens.", location: done.redirectTo };
       } catch {

@@ -112,7 +112,9 @@ describe("the client configured by hand", () => {
       bench.deposits = before;
       const opened = await openPlain(bench, `${ADDRESS}-late`);
       bench.deposits = { ...(before as Deposits), client: { id: "pimcp-new", sha256: SECRET_SHA256, redirects: null } };
-      expect((await bench.decide(opened)).searchParams.get("error")).toBe("server_error");
+      await bench.look(opened);
+      await bench.issuer.decide({ id: opened.id, allow: true, code: opened.code });
+      expect((await bench.look(opened)).status).toBe(403);
       const ofNew = await bench.open("pimcp-new", { redirect_uri: `${ADDRESS}-late`, ...NO_PKCE });
       await bench.look(ofNew);
       expect(cards(bench)).toMatchObject([{ clientId: "pimcp-new", configured: "new" }]);
@@ -243,6 +245,50 @@ describe("an address nobody set up in advance", () => {
       await bench.look(opened);
       expect(cards(bench)).toMatchObject([{ configured: "new", allowedBefore: true }]);
     }));
+
+  test("[OA108] on loopback is forgotten whatever its port and name", () =>
+    withPair(async (bench) => {
+      await codeOf(bench, await openPlain(bench, "http://127.0.0.1:5000/cb"));
+      await bench.issuer.revoke(bench.issuer.grants().map(({ id }) => id));
+      expect(bench.count("approved_redirects")).toBe(0);
+      await codeOf(bench, await openPlain(bench, "http://127.0.0.1:5000/cb"));
+      await codeOf(bench, await openPlain(bench, "http://127.0.0.1:5000/other"));
+      await codeOf(bench, await openPlain(bench, "http://localhost:61000/cb"));
+      const [latest] = bench.issuer.grants().filter(({ redirectHost }) => redirectHost === "localhost:61000");
+      await bench.issuer.revoke([latest?.id ?? ""]);
+      expect(bench.storage.sql.exec("SELECT redirect_uri AS uri FROM approved_redirects").toArray()).toEqual([
+        { uri: "http://127.0.0.1:5000/other" },
+      ]);
+    }));
+
+  test("[OA105] [OA108] a card that is up says so when its address is forgotten, and gets nothing before it is allowed again", () =>
+    withPair(async (bench) => {
+      await connected(bench);
+      const opened = await openPlain(bench);
+      const denied = await openPlain(bench);
+      await bench.look(opened);
+      await bench.look(denied);
+      expect(cards(bench)).toMatchObject([{ configured: "approved" }, { configured: "approved" }]);
+      const { changes } = bench;
+      await bench.issuer.revoke("all");
+      expect(bench.changes).toBeGreaterThan(changes);
+      expect(cards(bench)).toMatchObject([{ configured: "new" }, { configured: "new" }]);
+      await bench.issuer.decide({ id: denied.id, allow: false });
+      const refused = await bench.look(denied);
+      expect([refused.status, refused.headers.get("location")]).toEqual([403, null]);
+      expect(await codeOf(bench, opened)).not.toBe("");
+    }));
+
+  test("[OA105] [OA106] nothing goes to an address that a list has excluded in the meantime", () =>
+    withPair(async (bench) => {
+      const opened = await openPlain(bench);
+      await bench.look(opened);
+      await bench.issuer.decide({ id: opened.id, allow: true, code: opened.code });
+      bench.deposits = { ...(bench.deposits as Deposits), ...pair(["https://named.example/"]) };
+      const answer = await bench.look(opened);
+      expect([answer.status, answer.headers.get("location")]).toEqual([403, null]);
+      expect(bench.issuer.grants()).toEqual([]);
+    }));
 });
 
 describe("addresses named in advance", () => {
@@ -274,7 +320,7 @@ test("[OA109] a client that asks without end is stopped, and no other", () =>
       bench.send("/token", { form: { grant_type: "refresh_token", refresh_token: "x", client_id: ID, client_secret: "guess" }, ip });
     let refused = 0;
     while (refused < 700 && (await ask(HOME)).status === 401) refused += 1;
-    expect(refused).toBe(599); // One request was the sign-in.
+    expect(refused).toBe(600); // With the right secret nothing is counted.
     const stopped = await ask(HOME);
     expect([stopped.status, stopped.headers.get("retry-after"), await errorOf(stopped)]).toEqual([429, "3600", "temporarily_unavailable"]);
     expect((await bench.send("/revoke", { form: { token: "x", client_id: ID, client_secret: "guess" } })).status).toBe(429);

@@ -41,9 +41,10 @@ describe("documents", () => {
         authorization_response_iss_parameter_supported: true,
         client_id_metadata_document_supported: true,
       });
-      expect(document["token_endpoint_auth_methods_supported"]).toEqual(
-        expect.arrayContaining(["none", "client_secret_basic", "client_secret_post"]),
-      );
+      for (const endpoint of ["token", "revocation"]) {
+        expect(document[`${endpoint}_endpoint_auth_methods_supported`]).toEqual(["client_secret_basic", "client_secret_post", "none"]);
+      }
+      expect(Object.keys(document).filter((name) => name.includes("signing_alg"))).toEqual([]);
       expect(document["grant_types_supported"]).toEqual(["authorization_code", "refresh_token"]);
     }),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Bench, ORIGIN, withIssuer, type Tokens } from "./bench.workerd.ts";
+import { Bench, ORIGIN, REDIRECT, withIssuer, type Tokens } from "./bench.workerd.ts";
 
 const HOUR = 60 * 60_000;
 const status = async (bench: Bench, { access_token }: Tokens) => (await bench.mcp(`Bearer ${access_token}`)).status;
@@ -171,4 +171,33 @@ test("[OA11] [OA81] a token that was seen before is looked up again at every cal
     expect((await bench.mcp(`Bearer ${left.access_token}`, "https://other.example")).status).toBe(401);
     bench.pass(12 * 60 * 60_000 + 1000);
     expect(await status(left.access_token)).toBe(401);
+  }));
+
+test("[OA81] taking all back takes what is being collected at that moment", () =>
+  withIssuer(async (bench) => {
+    const original = globalThis.fetch;
+    const document = "https://slow.example/client.json";
+    const served = () => Response.json({ client_id: document, client_name: "Slow", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" });
+    try {
+      globalThis.fetch = async () => served();
+      const opened = await bench.open(document);
+      await bench.look(opened);
+      await bench.issuer.decide({ id: opened.id, allow: true, code: opened.code });
+      bench.pass(61_000); // The kept copy is gone.
+      const asked = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      globalThis.fetch = async () => {
+        asked.resolve();
+        await held.promise;
+        return served();
+      };
+      const collecting = bench.collect(opened);
+      await asked.promise;
+      await bench.issuer.revoke("all");
+      held.resolve();
+      expect((await collecting).searchParams.get("error")).toBe("access_denied");
+      expect([bench.issuer.grants(), bench.storage.sql.exec("SELECT key FROM oauth_kv WHERE key LIKE 'grant:%'").toArray()]).toEqual([[], []]);
+    } finally {
+      globalThis.fetch = original;
+    }
   }));
