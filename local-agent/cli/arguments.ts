@@ -4,7 +4,7 @@
  */
 import { isAbsolute, join, resolve } from "node:path";
 import { err, ok, type Result } from "../../shared/result.ts";
-import type { ClientCredentials } from "../daemon/client-pair.ts";
+import type { ClientCredentials } from "../daemon/client-credentials.ts";
 import { DEFAULTS, isLoopback, type Listener, type Mode, type Settings } from "../daemon/settings.ts";
 import { readChosenWorkspace, readingValues } from "./command-words.ts";
 import { envName, type FlagName } from "./flags.ts";

@@ -1,6 +1,6 @@
 /** Readers of single values. Each throws `BadValue` with one sentence: what was expected, what came. */
 import { DEFAULT_WORKSPACE, isWorkspaceName, WORKSPACE_RULE } from "../../shared/workspace.ts";
-import { CLIENT_ID, CLIENT_SECRET } from "../daemon/client-pair.ts";
+import { CLIENT_ID, CLIENT_SECRET } from "../daemon/client-credentials.ts";
 import { isLoopback } from "../daemon/settings.ts";
 import { didYouMean } from "./nearest.ts";
 

@@ -2,18 +2,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
+import { CLIENT_ID, CLIENT_SECRET, type ClientCredentials } from "./client-credentials.ts";
 import { mintSecret, readOrMint } from "./config-dir.ts";
 import { StartFailure } from "./start-failure.ts";
-
-/** Also what the wire takes; never an address, so that no client of another kind can have it. */
-export const CLIENT_ID = /^[\w.~-]{1,100}$/;
-/** Fits a form and HTTP Basic (RFC 6749 appendix A.2: visible ASCII; a space would be lost in pasting). */
-export const CLIENT_SECRET = /^[!-~]{1,512}$/;
-
-export interface ClientCredentials {
-  readonly id: string;
-  readonly secret: string;
-}
 
 export interface ClientPair extends ClientCredentials {
   /** Of the secret, lower-case hex: all that leaves this machine. */

@@ -1,5 +1,5 @@
 /** Everything one run was asked to do, as values that were checked already (`cli/arguments.ts` makes them). */
-import type { ClientCredentials } from "./client-pair.ts";
+import type { ClientCredentials } from "./client-credentials.ts";
 
 export interface Listener {
   readonly host: string;
