@@ -9,10 +9,11 @@ const OUTCOMES: Record<DecisionOutcome["outcome"], string> = {
   gone: "No longer waiting: it expired, gave way to a newer request, or was already decided. Nothing was handed over by this click.",
 };
 
+/** On another open page or in a terminal: this page cannot tell. */
 const ELSEWHERE: Record<DecisionOutcome["outcome"], string> = {
-  allowed: "Allowed on another open page.",
-  denied: "Denied on another open page. Nothing was handed over.",
-  wrong_code: "A wrong code was typed on another open page, so nothing was handed over. Start again in the app.",
+  allowed: "Allowed elsewhere.",
+  denied: "Denied elsewhere. Nothing was handed over.",
+  wrong_code: "A wrong code was typed elsewhere, so nothing was handed over. Start again in the app.",
   gone: "No longer waiting: it expired, gave way to a newer request, or was decided elsewhere.",
 };
 

@@ -298,7 +298,7 @@ test("[UI48] a second page says what was decided on the first", async () => {
   await second.goto(server.url);
   await card(second).waitFor();
   await button(page, "Deny").click();
-  await second.getByText("Denied on another open page.").waitFor();
+  await second.getByText("Denied elsewhere.").waitFor();
   expect(await button(second, "Allow").count()).toBe(0);
   expect(decisions).toHaveLength(1);
 });

@@ -1,8 +1,18 @@
 import { expect, test } from "vitest";
+import type { DecisionOutcome } from "../../../shared/authorization.ts";
 import { duration, outcomeSentence, timeOfDay } from "../../../ui/wording.ts";
 
 test("[UI44] a wrong code says how to go on", () => {
   expect(outcomeSentence({ at: "over", outcome: "wrong_code", where: "here" })).toContain("Start again in the app");
+});
+
+test.for<[DecisionOutcome["outcome"], string]>([
+  ["allowed", "Allowed elsewhere."],
+  ["denied", "Denied elsewhere. Nothing was handed over."],
+  ["wrong_code", "A wrong code was typed elsewhere, so nothing was handed over. Start again in the app."],
+  ["gone", "No longer waiting: it expired, gave way to a newer request, or was decided elsewhere."],
+])("[UI48] %s, on another page or in a terminal, is said as what is true of both", ([outcome, sentence]) => {
+  expect(outcomeSentence({ at: "over", outcome, where: "elsewhere" })).toBe(sentence);
 });
 
 test("durations are short, and times of day the person's own", () => {
