@@ -1,6 +1,7 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import type { Grant, Revocation } from "../shared/authorization.ts";
+import { scopeList } from "../shared/authorization-wording.ts";
 import { grantTimes } from "../shared/grant-wording.ts";
 import { StrangerText } from "./stranger-text.tsx";
 
@@ -57,7 +58,15 @@ export function GrantedApps({ grants, isReachable, now, onRefresh, onRevoke }: G
                 <StrangerText text={grant.redirectHost} maxChars={200} />
               </strong>
             </p>
-            <p class="muted">{grantTimes(grant, now).join(" · ")}</p>
+            <p class="muted">
+              {grantTimes(grant, now).join(" · ")} · scope <StrangerText text={scopeList(grant.scope)} maxChars={200} />
+            </p>
+            <p class="muted grant-id">
+              id{" "}
+              <code>
+                <StrangerText text={grant.id} maxChars={100} />
+              </code>
+            </p>
             {removal({ id: grant.id }, "Remove")}
           </li>
         ))}

@@ -11,21 +11,51 @@ const button = (page: Page, name: string) => section(page).getByRole("button", {
 const two = ({ grants }: DeskUnderTest): void =>
   void grants.push(
     exampleGrant(),
-    exampleGrant({ id: "grant-2", clientName: "<img src=x onerror=alert(1)>\u202eevil", redirectHost: "other.example", lastUsedAt: null }),
+    exampleGrant({
+      id: "grant-2",
+      clientName: "<img src=x onerror=alert(1)>\u202eevil",
+      redirectHost: "other.example",
+      lastUsedAt: null,
+      scope: ["mcp", "<b>\u200b"],
+    }),
   );
 
 test("[UI71] lists who has access, in their own quoted words, as text", async () => {
   const { page, desk, grants, complaints } = await harness.open({ prepare: two });
   await entries(page).nth(1).waitFor();
   expect(await entries(page).nth(0).innerText()).toMatch(
-    /^“Claude” at claude\.ai\s+allowed \d{4}-\d\d-\d\d \d\d:\d\d · used in the last hour · ends \d{4}-\d\d-\d\d \d\d:\d\d unless the app renews it\s+Remove$/,
+    /^“Claude” at claude\.ai\s+allowed \d{4}-\d\d-\d\d \d\d:\d\d · used in the last hour · ends \d{4}-\d\d-\d\d \d\d:\d\d unless the app renews it · scope mcp\s+id grant-1\s+Remove$/,
   );
   const strange = await entries(page).nth(1).innerText();
-  for (const part of ["“<img src=x onerror=alert(1)>‹U+202E›evil”", "other.example", "never used"]) expect(strange).toContain(part);
+  for (const part of ["“<img src=x onerror=alert(1)>‹U+202E›evil”", "other.example", "never used", "scope mcp, <b>‹U+200B›", "id grant-2"])
+    expect(strange).toContain(part);
   grants.push(exampleGrant({ id: "grant-3", clientName: "Cursor", redirectHost: "cursor://anysphere" }));
   desk.grantsChanged();
   await section(page).getByText("cursor://anysphere").waitFor();
   expect(complaints).toEqual([]);
+});
+
+test("[UI71] two of one name and address are told apart by what pimcp revoke takes", async () => {
+  const { page, revocations } = await harness.open({
+    prepare: ({ grants }) => void grants.push(exampleGrant({ id: "Xk3fQ0aLz9PvT1bn" }), exampleGrant({ id: "Xk3fQ0aLz9PvT1bm" })),
+  });
+  const last = entries(page).filter({ hasText: "id Xk3fQ0aLz9PvT1bm" });
+  await last.getByRole("button", { name: "Remove", exact: true }).click();
+  await last.getByRole("button", { name: "Yes, remove", exact: true }).click();
+  await expect.poll(() => entries(page).count()).toBe(1);
+  expect(revocations).toEqual([{ ids: ["Xk3fQ0aLz9PvT1bm"] }]);
+  expect(await entries(page).innerText()).toContain("id Xk3fQ0aLz9PvT1bn");
+});
+
+test("[UI71] [UI66] the list fits a phone's width, whatever is in it", async () => {
+  const long = "a".repeat(400);
+  const { page } = await harness.open({
+    browser: { viewport: { width: 375, height: 740 } },
+    prepare: ({ grants }) => void grants.push(exampleGrant({ id: long, clientName: long, redirectHost: long, scope: [long] })),
+  });
+  await page.getByRole("button", { name: "Info", exact: true }).click();
+  await entries(page).first().waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
 });
 
 test("[UI71] says that nobody has, and asks anew when the panel is opened", async () => {
