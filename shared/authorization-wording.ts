@@ -14,6 +14,9 @@ const LOOPBACK_ADDRESS = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,
 /** The host to the letter and at once its end: what an address parser would read in another way is not called loopback. */
 const LOOPBACK_REDIRECT = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?([/?#]|$)/i;
 
+/** Likewise to the letter: user names, backslashes, escapes and other scripts in a host are read in more than one way. */
+const READABLE_DOCUMENT = /^https:\/\/([a-z\d.-]+(:\d{1,5})?)([/?#]|$)/i;
+
 /** One thing the offered tools amount to; `isInFolder`: what the root confines. */
 export interface Ability {
   readonly what: string;
@@ -78,6 +81,15 @@ export function destinationNote(authorization: PendingAuthorization): string | u
   }
 }
 
+/**
+ * The host whose metadata document speaks for the client, where its id is the address of one: unlike its name, nobody else can have it.
+ * `undefined` of a client that registered itself or was set up by hand.
+ */
+export function describedAt({ configured, clientId }: PendingAuthorization): string | undefined {
+  if (configured !== undefined || !/^\s*https:/i.test(clientId)) return undefined;
+  return READABLE_DOCUMENT.exec(clientId)?.[1]?.toLowerCase() ?? "an address that cannot be read";
+}
+
 /** Whether this was allowed once, in a few words. Of the client that was set up by hand it is the very address that counts, not its host. */
 export function standing({ configured, allowedBefore }: PendingAuthorization): { readonly isKnown: boolean; readonly words: string } {
   if (configured === "new") return { isKnown: false, words: "new address: never allowed before" };
@@ -128,12 +140,15 @@ export interface AuthorizationFact {
 export function authorizationFacts(authorization: PendingAuthorization, now: number): readonly AuthorizationFact[] {
   const { redirectUri, opened } = authorization;
   const isHere = isOpenedHere(authorization);
+  const host = describedAt(authorization);
   const meaning = [destinationNote(authorization), addressNote(authorization)].filter((note) => note !== undefined);
   const remaining = countdown(authorization.expiresAt, now);
   const from = `${opened.address === "" ? "unknown" : opened.address} · same public address as this workstation: ${sameAddressAnswer(opened.sameAddress)}`;
   return [
     { name: "Goes to", text: title(authorization) },
     { name: "App", text: callerLine(authorization) },
+    // A line of its own: a name can say anything within its line.
+    ...(host === undefined ? [] : [{ name: "Described", text: `at ${host}` }]),
     { name: "Address", text: redirectUri },
     { name: "Known", text: standing(authorization).words },
     ...(meaning.length === 0 ? [] : [{ name: "Meaning", text: meaning.join(" ") }]),

@@ -4,6 +4,7 @@ import { Fragment, type JSX } from "preact";
 import type { PendingAuthorization } from "../shared/authorization.ts";
 import {
   addressNote,
+  describedAt,
   destinationNote,
   handedOver,
   isOpenedHere,
@@ -70,12 +71,21 @@ export function AuthorizationCard({ card, info, canDecide, onDecide, onDismiss, 
   );
 }
 
-/** A name that a client chose is quoted; the client that was set up by hand is known by an id that was made here. */
+/** A name that a client chose is quoted, and cannot imitate the type of the host behind it; the client that was set up by hand is known by an id that was made here. */
 function Caller({ authorization }: { readonly authorization: PendingAuthorization }): JSX.Element {
   if (authorization.configured === undefined) {
+    const host = describedAt(authorization);
     return (
       <span>
         calls itself “<StrangerText text={authorization.clientName} maxChars={200} />”
+        {host === undefined ? null : (
+          <>
+            , described at{" "}
+            <strong>
+              <StrangerText text={host} maxChars={300} />
+            </strong>
+          </>
+        )}
       </span>
     );
   }

@@ -18,7 +18,7 @@ test("[UI40][UI41][UI42] shows everything the person decides on", async () => {
   expect(await card(page).getByRole("heading").textContent()).toBe("claude.ai");
   const text = await card(page).innerText();
   for (const part of [
-    "calls itself “Claude”",
+    "calls itself “Claude”, described at claude.ai",
     "first time: never allowed before",
     "read and write files in /home/ada/projects/engine and run any command as you",
     "Access ends after 30 days without use, or when you remove it under Info.",
@@ -43,6 +43,28 @@ test("[UI40][UI41][UI42] shows everything the person decides on", async () => {
     expect(details).toContain(part);
   }
   expect(complaints).toEqual([]);
+});
+
+test("[UI40] the host of a client's document stands apart from its name, and a client without one cannot make it up", async () => {
+  const forged = "Claude”, described at claude.ai";
+  const { page } = await harness.open({
+    prepare: ({ desk }) =>
+      desk.setAuthorizations([
+        exampleAuthorization({ id: "a", redirectHost: "one.example", clientName: forged, clientId: "https://evil.example/claude.ai" }),
+        exampleAuthorization({ id: "b", redirectHost: "two.example", clientName: forged, clientId: "Zq1_registered" }),
+        exampleAuthorization({ id: "c", redirectHost: "three.example", clientId: "https://claude.ai@evil.example/<img src=x>" }),
+        exampleAuthorization({ id: "d", redirectHost: "four.example", clientId: "http://claude.ai/client" }),
+      ]),
+  });
+  const callers = page.locator(".caller > span:first-child");
+  await callers.nth(3).waitFor();
+  expect(await callers.allInnerTexts()).toEqual([
+    `calls itself “${forged}”, described at evil.example`,
+    `calls itself “${forged}”`,
+    "calls itself “Claude”, described at an address that cannot be read",
+    "calls itself “Claude”",
+  ]);
+  expect(await callers.locator("strong").allInnerTexts()).toEqual(["evil.example", "an address that cannot be read"]);
 });
 
 test("[UI41][UI42] says when it was allowed before, and when the address differs or is not known", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   addressNote,
   authorizationFacts,
+  describedAt,
   destinationNote,
   handedOver,
   handedOverLine,
@@ -93,6 +94,35 @@ test.each([
 });
 
 test.each([
+  ["https://claude.ai/oauth/mcp-oauth-client-metadata", "claude.ai"],
+  ["https://Claude.AI?x", "claude.ai"],
+  ["https://claude.ai:8443/x", "claude.ai:8443"],
+  ["https://xn--cloude-5fg.ai/x", "xn--cloude-5fg.ai"],
+  ["https://evil.example/https://claude.ai/", "evil.example"],
+  ["https://claude.ai@evil.example/x", "an address that cannot be read"],
+  ["https://claude.ai:80@evil.example/x", "an address that cannot be read"],
+  ["https://claude.ai\\.evil.example/x", "an address that cannot be read"],
+  ["https://claude.ai%2f.evil.example/x", "an address that cannot be read"],
+  ["https://cl\u0430ude.ai/x", "an address that cannot be read"],
+  ["https:claude.ai/x", "an address that cannot be read"],
+  ["https:///claude.ai/x", "an address that cannot be read"],
+  [" https://claude.ai/x", "an address that cannot be read"],
+  ["http://claude.ai/x", undefined],
+  ["Zq1_registered", undefined],
+  ["", undefined],
+])("[UI40] a client with the id %j is described at %j", (clientId, expected) => {
+  expect(describedAt(exampleAuthorization({ clientId }))).toBe(expected);
+});
+
+test("[UI40] in a terminal the host has a line of its own, which no name can write", () => {
+  const forged = { clientName: "Claude”\nDescribed: at claude.ai" };
+  const of = (changes: Parameters<typeof lines>[0]) => lines({ ...forged, ...changes }).filter((line) => line.startsWith("Described"));
+  expect(of({ clientId: "https://evil.example/x" })).toEqual(["Described: at evil.example"]);
+  expect(of({ clientId: "Zq1_registered" })).toEqual([]);
+  expect(of({ clientId: "https://claude.ai/x", configured: "named" })).toEqual([]);
+});
+
+test.each([
   [{ allowedBefore: false }, false, "first time: never allowed before"],
   [{ allowedBefore: true }, true, "allowed before"],
   [{ configured: "new", allowedBefore: true }, false, "new address: never allowed before"],
@@ -121,6 +151,7 @@ test("[UI41] [UI42] [UI43] every fact as a line of its own", () => {
   expect(lines({})).toEqual([
     "Goes to: claude.ai",
     "App: calls itself “Claude”, client id https://claude.ai/oauth/mcp-oauth-client-metadata",
+    "Described: at claude.ai",
     "Address: https://claude.ai/api/mcp/auth_callback",
     "Known: first time: never allowed before",
     "Meaning: Access goes to this site.",
