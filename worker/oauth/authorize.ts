@@ -2,27 +2,23 @@
  * `GET /authorize` (RFC 6749 §4.1.1): validates, remembers the request and shows the page that waits. It raises no card
  * and grants nothing; that is `wait.ts` and the person.
  */
-import { AuthorizationError, CimdFetchError, type AuthRequest } from "@cloudflare/workers-oauth-provider";
-import type { PendingAuthorization } from "../../shared/authorization.ts";
-import { err, ok, type Result } from "../../shared/result.ts";
+import { readAuthorizationRequest } from "./authorization-request.ts";
 import type { ConfiguredClient } from "./configured-client.ts";
 import type { Counters } from "./counters.ts";
 import { randomMatchCode, randomName, sha256Hex } from "./digest.ts";
 import { methodNotAllowed } from "./metadata.ts";
-import { isPublicDocumentAddress } from "./outgoing-fetch.ts";
-import type { Pending, PendingStore } from "./pending-store.ts";
+import { LINGER_MS, type Pending, type PendingStore } from "./pending-store.ts";
 import { pinnedDocument } from "./pinned-documents.ts";
-import { isDocumentClient, normalizeResource, SCOPE, type Providers } from "./provider.ts";
-import { judgeRedirect, loopbackSpellings, redirectHostOf, withHostname } from "./redirects.ts";
+import { isDocumentClient, SCOPE, type Providers } from "./provider.ts";
+import { isSameRedirect, redirectHostOf } from "./redirects.ts";
 import { isSameSource, isUnknown, knownSource, visitorOf } from "./visitor.ts";
-import { setWaitingCookie, waitingCookieName } from "./waiting-cookie.ts";
-import { displayName, errorPage, waitingPage } from "./waiting-page.ts";
+import { isSameBrowser, setWaitingCookie, waitingCookieName } from "./waiting-cookie.ts";
+import { errorPage, waitingPage } from "./waiting-page.ts";
 
 const PENDING_LIFE_MS = 10 * 60_000;
 /** Per source; each one may make the relay fetch a client's document. The owner's own address is not counted. */
 const OPENED_PER_HOUR = 60;
 const HOUR_MS = 60 * 60_000;
-const MAX_URL_LENGTH = 8192;
 /** How often the page reloads itself where scripts do not run. */
 const RELOAD_SECONDS = 5;
 
@@ -57,7 +53,7 @@ export async function authorize(request: Request, issuer: string, options: Autho
   if (isCounted && !options.counters.take([[`authorize:${visitor.source}`, OPENED_PER_HOUR]], HOUR_MS)) {
     return errorPage(429, "Too many sign-ins were started from this address.", "Wait an hour, then start again in the app.");
   }
-  const parsed = await parse(new URL(request.url), issuer, options);
+  const parsed = await readAuthorizationRequest(new URL(request.url), issuer, options);
   if (!parsed.ok) return parsed.error;
   const { authRequest, redirectUri, clientName, configured } = parsed.value;
   const cookie = randomName(24);
@@ -83,10 +79,26 @@ export async function authorize(request: Request, issuer: string, options: Autho
       sameAddress,
     },
   };
-  options.onDisplaced(options.pending.add(waiting, knownSource(options.workstationAddress())));
+  const again = await startedBefore(request, waiting.facts, options);
+  for (const id of again) options.pending.settle(id, "displaced");
+  options.onDisplaced([...again, ...options.pending.add(waiting, knownSource(options.workstationAddress()))]);
   const page = renderWaiting(waiting, createdAt, !options.isAgentConnected());
-  page.headers.append("set-cookie", setWaitingCookie(issuer, waiting.facts.cookieName, cookie, PENDING_LIFE_MS / 1000));
+  page.headers.append("set-cookie", setWaitingCookie(issuer, waiting.facts.cookieName, cookie, (PENDING_LIFE_MS + LINGER_MS) / 1000));
   return page;
+}
+
+/** Sign-ins of this browser for the same client and address: whoever starts again has given the earlier one up, and its card only confuses. */
+async function startedBefore(
+  request: Request,
+  { request: { clientId }, redirectUri }: Pending["facts"],
+  options: AuthorizeOptions,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { id, facts } of options.pending.waiting(options.now())) {
+    if (facts.request.clientId !== clientId || !isSameRedirect(facts.redirectUri, redirectUri)) continue;
+    if (await isSameBrowser(request, facts)) ids.push(id);
+  }
+  return ids;
 }
 
 /** Whether the relay would fetch a document that it has no copy of: nobody may make it do that without end. */
@@ -111,6 +123,7 @@ export function renderWaiting({ id, expiresAt, facts }: Pick<Pending, "id" | "ex
     {
       id,
       clientName: facts.clientName,
+      configuredId: facts.configured === undefined ? null : facts.request.clientId,
       // Whoever came by a link of somebody else's sees where that leads.
       redirect: facts.configured === "new" ? facts.redirectUri : redirectHostOf(facts.redirectUri),
       scopeAsked: facts.request.scope,
@@ -122,141 +135,4 @@ export function renderWaiting({ id, expiresAt, facts }: Pick<Pending, "id" | "ex
     },
     RELOAD_SECONDS,
   );
-}
-
-interface Parsed {
-  readonly authRequest: AuthRequest;
-  readonly redirectUri: string;
-  readonly clientName: string;
-  readonly configured: PendingAuthorization["configured"];
-}
-
-type ParseOptions = Pick<AuthorizeOptions, "providers" | "configured">;
-
-async function parse(url: URL, issuer: string, options: ParseOptions): Promise<Result<Parsed, Response>> {
-  const refused = refuseEarly(url);
-  if (refused !== undefined) return err(refused);
-  normalizeResource(url.searchParams, issuer);
-  const redirectUri = url.searchParams.get("redirect_uri") ?? "";
-  try {
-    const { authRequest, configured } = await parseForClient(url, issuer, options);
-    const complaint = judgeChallenge(authRequest, configured !== undefined);
-    if (complaint !== undefined) {
-      const { state } = authRequest;
-      throw new AuthorizationError("invalid_request", {
-        description: complaint,
-        // Nothing goes to an address that nobody allowed, an error neither.
-        ...(configured === "new" ? {} : { redirectUri, state, issuer }),
-      });
-    }
-    const client = await options.providers.helpers(issuer).lookupClient(authRequest.clientId);
-    const scope = authRequest.scope.slice(0, 20).map((value) => value.slice(0, 100));
-    return ok({ authRequest: { ...authRequest, scope }, redirectUri, clientName: displayName(client?.clientName ?? ""), configured });
-  } catch (error) {
-    return err(answerError(error, redirectUri));
-  }
-}
-
-/**
- * The provider's reading of the request. The client that was configured by hand, and no other, may come with an address that nobody
- * knows yet: the person decides about that too, unless the addresses were named in advance.
- */
-async function parseForClient(
-  url: URL,
-  issuer: string,
-  { providers, configured }: ParseOptions,
-): Promise<{ readonly authRequest: AuthRequest; readonly configured: PendingAuthorization["configured"] }> {
-  const redirectUri = url.searchParams.get("redirect_uri") ?? "";
-  const parseWith = (candidate?: string) =>
-    parseAnySpelling(url, redirectUri, (spelled) =>
-      providers.helpers(issuer, candidate).parseAuthRequest(new Request(`${issuer}/authorize?${spelled}`)),
-    );
-  if (!configured.is(url.searchParams.get("client_id") ?? "")) return { authRequest: await parseWith(), configured: undefined };
-  try {
-    return { authRequest: await parseWith(), configured: configured.isStrict() ? "named" : "approved" };
-  } catch (error) {
-    if (!isUnknownAddress(error)) throw error;
-    if (configured.isStrict() || !/^https?:/i.test(redirectUri)) {
-      throw new AuthorizationError("invalid_request", { description: `it may not return to ${redirectUri.slice(0, 300)}` });
-    }
-    try {
-      return { authRequest: await parseWith(redirectUri), configured: "new" };
-    } catch (inner) {
-      throw inner instanceof AuthorizationError ? new AuthorizationError(inner.code, { description: inner.description }) : inner;
-    }
-  }
-}
-
-/** With a redirect the address was accepted and something else is wrong. */
-function isUnknownAddress(error: unknown): boolean {
-  return error instanceof AuthorizationError && error.redirectTo === undefined;
-}
-
-/** RFC 7636 §4.2: a S256 challenge is 43 base64url characters; anything else could never be answered. A secret may stand for it only where a person put both in place. */
-function judgeChallenge({ codeChallenge }: AuthRequest, mayLeaveOut: boolean): string | undefined {
-  if (codeChallenge === undefined) return mayLeaveOut ? undefined : "code_challenge is required";
-  return /^[\w-]{43}$/.test(codeChallenge) ? undefined : "code_challenge must be the base64url SHA-256 of the verifier";
-}
-
-/** Checks that need no client, so that nothing is fetched or looked up for them. */
-function refuseEarly(url: URL): Response | undefined {
-  const START_AGAIN = "Start again in the app; if it happens again, remove the connection there and add it anew.";
-  if (url.href.length > MAX_URL_LENGTH) return errorPage(414, "The app sent a request that is too long.", START_AGAIN);
-  const names = [...url.searchParams.keys()].filter((name) => name !== "resource");
-  const repeated = names.find((name, at) => names.indexOf(name) !== at);
-  // RFC 6749 §3.1: which of two values counts would be a matter of taste, and so of attack.
-  if (repeated !== undefined) return errorPage(400, `The app sent "${repeated.slice(0, 40)}" twice.`, START_AGAIN);
-  const judgement = judgeRedirect(url.searchParams.get("redirect_uri") ?? "");
-  if (judgement.verdict !== "usable") return errorPage(400, `The app's return address ${judgement.reason}.`, START_AGAIN);
-  const clientId = url.searchParams.get("client_id") ?? "";
-  // It is shown to the person: letters and blanks that look like others have no place in it.
-  if (isDocumentClient(clientId) && !(isPublicDocumentAddress(clientId) && /^[\x21-\x7e]{1,1000}$/.test(clientId))) {
-    return errorPage(400, "The app is named by an address that is not a public one.", START_AGAIN);
-  }
-  return undefined;
-}
-
-/** Tries the return address as written, then under the other loopback names. The first error counts if none fits. */
-async function parseAnySpelling(url: URL, redirectUri: string, parseOne: (query: string) => Promise<AuthRequest>): Promise<AuthRequest> {
-  let first: unknown;
-  for (const spelling of loopbackSpellings(redirectUri)) {
-    const query = new URLSearchParams(url.searchParams);
-    query.set("redirect_uri", spelling);
-    try {
-      return await parseOne(query.toString());
-    } catch (error) {
-      if (!isUnknownAddress(error)) throw error;
-      first ??= error;
-    }
-  }
-  throw first;
-}
-
-function answerError(error: unknown, redirectUri: string): Response {
-  if (error instanceof AuthorizationError) {
-    if (error.redirectTo !== undefined) return redirectTo(respelled(error.redirectTo, redirectUri));
-    return errorPage(
-      400,
-      `The app's request was not accepted: ${error.description}.`,
-      "Its registration here may have expired, or it returns to an address it never registered. Remove the connection in the app and add it anew.",
-    );
-  }
-  if (error instanceof CimdFetchError) {
-    return errorPage(
-      400,
-      "The app's own description could not be read from its address.",
-      "Try again in a minute; if it stays so, the app has a problem.",
-    );
-  }
-  throw error;
-}
-
-/** The provider's redirect, back under the loopback name the client used. */
-export function respelled(location: string, redirectUri: string): string {
-  const { protocol, hostname } = new URL(redirectUri);
-  return protocol === "http:" ? withHostname(location, hostname) : location;
-}
-
-export function redirectTo(location: string): Response {
-  return new Response(null, { status: 302, headers: { location, "cache-control": "no-store", "referrer-policy": "no-referrer" } });
 }

@@ -61,6 +61,8 @@ export interface Issuer {
   grants(): readonly Grant[];
   /** Ends grants with all their tokens, from the next request on; ids that are not known are no error. */
   revoke(ids: readonly string[] | "all"): Promise<RevocationOutcome>;
+  /** The workstation has come or gone. */
+  agentMoved(): void;
   /** Deletes what is expired. Returns when to call again (ms since the epoch), `undefined` if there is nothing to wait for. */
   sweep(): number | undefined;
 }
@@ -103,6 +105,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
       options.pendingChanged(); // A card may have called an address known that is not any more.
       return { revoked };
     },
+    agentMoved: () => parts?.room.agentMoved(),
     sweep: () => (hasTables(options.storage) ? sweep(open(), options) : undefined),
   };
 }

@@ -44,12 +44,14 @@ const PER_SOURCE = 2;
 /** Displaced ones whose pages have not asked yet; the pages of older ones learn that it is over. */
 const MAX_DISPLACED = 64;
 /** How long the outcome of an expired request stays, for its page to learn of it. */
-const LINGER_MS = 60_000;
+export const LINGER_MS = 60_000;
 
 export interface PendingStore {
   /** Adds one and returns the ids that had to give way (now `displaced`). */
   add(pending: Omit<Pending, "state" | "raised">, ownSource: string | undefined): readonly string[];
   find(id: string): Pending | undefined;
+  /** Undecided, not expired. */
+  waiting(now: number): readonly Pending[];
   /** Raised, undecided, not expired; oldest first. */
   cards(now: number): readonly Pending[];
   raise(id: string): void;
@@ -95,6 +97,7 @@ export function createPendingStore(sql: SqlStorage): PendingStore {
       return displaced;
     },
     find: (id) => sql.exec<Row>("SELECT * FROM pending_authorizations WHERE id = ?", id).toArray().map(pendingOf)[0],
+    waiting: (now) => sql.exec<Row>("SELECT * FROM pending_authorizations WHERE state = 'waiting' AND expires_at > ?", now).toArray().map(pendingOf),
     cards: (now) =>
       sql
         .exec<Row>("SELECT * FROM pending_authorizations WHERE state = 'waiting' AND raised = 1 AND expires_at > ? ORDER BY created_at", now)

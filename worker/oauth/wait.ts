@@ -5,14 +5,15 @@
 import { authorizationErrorRedirect, type AuthorizationErrorCode } from "@cloudflare/workers-oauth-provider";
 import type { AuthorizationDecision, DecisionOutcome, PendingAuthorization } from "../../shared/authorization.ts";
 import { jsonAnswer } from "../respond.ts";
-import { redirectTo, renderWaiting, respelled } from "./authorize.ts";
-import { sameSecret, sha256Hex } from "./digest.ts";
+import { redirectTo, respelled } from "./authorization-request.ts";
+import { renderWaiting } from "./authorize.ts";
+import { sameSecret } from "./digest.ts";
 import { methodNotAllowed } from "./metadata.ts";
 import type { ConfiguredClient } from "./configured-client.ts";
 import type { Pending, PendingStore } from "./pending-store.ts";
 import { grantIdIn, OWNER, SCOPE, type Providers, type TokenProps } from "./provider.ts";
 import { redirectHostOf } from "./redirects.ts";
-import { readCookie, setWaitingCookie } from "./waiting-cookie.ts";
+import { isSameBrowser, setWaitingCookie } from "./waiting-cookie.ts";
 import { errorPage } from "./waiting-page.ts";
 
 /** Below every proxy's patience. */
@@ -34,6 +35,8 @@ export interface WaitingRoom {
   fetch(request: Request): Promise<Response>;
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
   displace(ids: readonly string[]): void;
+  /** The workstation has come or gone: pages that wait say so at once. */
+  agentMoved(): void;
   /** All that was granted is being taken back: with it goes what is being collected at this moment. */
   withdraw(): void;
 }
@@ -55,7 +58,7 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
       const id = url.searchParams.get("id") ?? "";
       const found = pending.find(id);
       if (found === undefined) return ended(asPage, 404, "This request is over. Start again in the app.");
-      if (!(await isSameBrowser(request, found))) return ended(asPage, 403, "This request was opened in another browser. Go on there.");
+      if (!(await isSameBrowser(request, found.facts))) return ended(asPage, 403, "This request was opened in another browser. Go on there.");
       if (found.state === "waiting" && !found.raised && found.expiresAt > options.now()) {
         pending.raise(id);
         options.onChanged();
@@ -84,6 +87,7 @@ export function createWaitingRoom(options: WaitingRoomOptions): WaitingRoom {
       for (const id of ids) bells.ring(id);
       if (ids.length > 0) options.onChanged();
     },
+    agentMoved: () => bells.ringAll(),
     withdraw() {
       withdrawals += 1;
     },
@@ -113,11 +117,6 @@ export function cardOf({ id, expiresAt, createdAt, facts }: Pending, known: Conf
     codeRequired: facts.code !== null,
     expiresAt,
   };
-}
-
-async function isSameBrowser(request: Request, { facts }: Pending): Promise<boolean> {
-  const cookie = readCookie(request, facts.cookieName);
-  return cookie !== undefined && sameSecret(await sha256Hex(cookie), facts.cookieHash);
 }
 
 interface Collecting extends WaitingRoomOptions {
@@ -192,7 +191,7 @@ function ended(asPage: boolean, status: number, message: string): Response {
 }
 
 /** Wakes the questions that wait for a request. In memory: a sleeping object has none open. */
-function createBells(): { wait(id: string, atMostMs: number): Promise<void>; ring(id: string): void } {
+function createBells(): { wait(id: string, atMostMs: number): Promise<void>; ring(id: string): void; ringAll(): void } {
   const waiting = new Map<string, Set<() => void>>();
   return {
     wait: (id, atMostMs) =>
@@ -214,6 +213,9 @@ function createBells(): { wait(id: string, atMostMs: number): Promise<void>; rin
       }),
     ring(id) {
       for (const wake of waiting.get(id) ?? []) wake();
+    },
+    ringAll() {
+      for (const wakes of waiting.values()) for (const wake of wakes) wake();
     },
   };
 }

@@ -6,6 +6,8 @@
 export interface WaitingView {
   readonly id: string;
   readonly clientName: string;
+  /** Id of the client that was configured by hand: it says no name. */
+  readonly configuredId: string | null;
   /** Host, or the whole address where nobody knows it yet. */
   readonly redirect: string;
   readonly scopeAsked: readonly string[];
@@ -26,17 +28,22 @@ export function waitingPage(view: WaitingView, everySeconds: number): Response {
     view.code === null
       ? ""
       : `<p>When the workstation asks for a code, type this one:</p><p class="code" id="code">${escape(`${view.code.slice(0, 3)} ${view.code.slice(3)}`)}</p>`;
+  const who =
+    view.configuredId === null
+      ? `An app that calls itself <b>${escape(view.clientName)}</b>`
+      : `The app you set up by hand, <b>${escape(view.configuredId)}</b>,`;
   return page(200, "Waiting for your approval", {
     head: `<noscript><meta http-equiv="refresh" content="${everySeconds};url=${escape(link)}"></noscript>`,
-    body: `<p>An app that calls itself <b>${escape(view.clientName)}</b> wants to use the tools of your workstation: to read and change files there and to run commands, as far as its owner offers them.</p>
+    body: `<p>${who} wants to use the tools of your workstation: to read and change files there and to run commands, as far as its owner offers them.</p>
 <dl><dt>Access would go to</dt><dd><b>${escape(view.redirect)}</b></dd>
+<dt>Request</dt><dd>${escape(view.id.replace(/^-+/, "").slice(0, 8))}</dd>
 <dt>It asked for</dt><dd>${escape(view.scopeAsked.join(" ") || "nothing in particular")}</dd>
 <dt>It would get</dt><dd>${escape(view.scopeGranted.join(" "))}</dd></dl>
-${code}<p><b>Approve or deny on your workstation's own page.</b> To open it, run <code>pimcp open</code> there (in a checkout: <code>npm start -- open</code>). This page only waits.</p>
+${code}<p><b>Approve or deny on your workstation's own page.</b> To open it, run <code>pimcp open</code> there, or decide in a terminal with <code>pimcp pending</code> (in a checkout: <code>npm start -- pending</code>). This page only waits.</p>
 <p id="away" class="away"${view.away ? "" : " hidden"}>${escape(AWAY)}</p>
 <p id="state" role="status">Waiting, <span id="left">${escape(timeLeft(view.secondsLeft))}</span> left.</p>
 <noscript><p><a href="${escape(link)}">Look again</a></p></noscript>
-<p class="small">If you did not start this just now, close this page and choose Deny on your workstation.</p>`,
+<p class="small">If you did not start this just now, close this page and deny it on your workstation.</p>`,
     script: SCRIPT,
     data: { id: view.id, at: view.waitPath, left: String(view.secondsLeft) },
   });
@@ -100,7 +107,7 @@ dt{opacity:.7;font-size:.9rem}dd{margin:0 0 .5rem}.code{font:600 2.4rem ui-monos
 /** Asks again and again for the outcome; each question is answered within 20 s. Counts down by its own clock. */
 const SCRIPT = `(async()=>{const m=document.getElementById("main"),s=document.getElementById("state"),l=document.getElementById("left"),a=document.getElementById("away");
 const end=performance.now()+m.dataset.left*1e3,t=setInterval(()=>{const n=Math.max(0,Math.round((end-performance.now())/1e3));l.textContent=n>90?Math.ceil(n/60)+" min":n+" s"},1e3);
-const stop=x=>{clearInterval(t);s.textContent=x;a.hidden=true;const c=document.getElementById("code");if(c)c.hidden=true};
+const stop=(h,x)=>{clearInterval(t);document.title=m.querySelector("h1").textContent=h;s.textContent=x;for(const n of[...m.children])if(n!==s&&n.tagName!=="H1")n.remove()};
 for(let fails=0;;){try{const r=await fetch(m.dataset.at+"?id="+encodeURIComponent(m.dataset.id),{cache:"no-store"}),j=await r.json();fails=0;
-if(j.message)stop(j.message);if(j.redirect)location.replace(j.redirect);if(j.message)return;a.hidden=!j.away}catch{if(++fails>30){stop("The relay cannot be reached. Start again in the app.");return}}
+if(j.message)stop(j.redirect?"Going back to the app":"This sign-in is over",j.message);if(j.redirect)location.replace(j.redirect);if(j.message)return;a.hidden=!j.away}catch{if(++fails>30){stop("This sign-in cannot go on","The relay cannot be reached. Start again in the app.");return}}
 await new Promise(f=>setTimeout(f,fails?2e3:200))}})()`;

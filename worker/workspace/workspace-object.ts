@@ -46,10 +46,12 @@ export class WorkspaceObject extends DurableObject<Env> {
       retire: (instance) => this.#facts.retire(instance),
       up: (hello, welcome) => {
         this.#tunnel.linkUp(hello, (held) => welcome(this.#tunnel.epoch, held));
+        this.#issuer?.agentMoved();
         this.#pushPending();
       },
       lost: (how) => {
         this.#facts.setAwaySince(now());
+        this.#issuer?.agentMoved();
         this.#tunnel.linkLost(how);
       },
       exchangeFrame: (frame) => this.#tunnel.receive(frame),

@@ -140,6 +140,18 @@ describe("/authorize", () => {
       expect(again.response.headers.get("content-security-policy")).not.toBe(policy);
     }));
 
+  test("[OA26] names the client that was set up by hand by its id, and the request as the terminal does", () =>
+    withIssuer(
+      async (bench) => {
+        const { html, id } = await bench.open("pimcp-x");
+        expect(html).toContain("The app you set up by hand, <b>pimcp-x</b>,");
+        expect(html).toContain(`<dt>Request</dt><dd>${id.replace(/^-+/, "").slice(0, 8)}</dd>`);
+        const refused = await bench.open("pimcp-x", { redirect_uri: "https://other.example/" });
+        expect(refused.html).toContain("https://other.example/, which is not among the addresses named on the workstation");
+      },
+      { client: { id: "pimcp-x", sha256: "0".repeat(64), redirects: [REDIRECT] } },
+    ));
+
   test("[OA27] HEAD and prefetches leave no trace", () =>
     withIssuer(async (bench) => {
       const clientId = await bench.register();
@@ -156,11 +168,11 @@ describe("/authorize", () => {
       const clientId = await bench.register();
       const secure = await bench.open(clientId);
       expect(secure.response.headers.get("set-cookie")).toMatch(
-        /^__Host-pi-wait-[\w-]{12}=[\w-]{32}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/,
+        /^__Host-pi-wait-[\w-]{12}=[\w-]{32}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=660$/,
       );
       const local = await bench.open(clientId, {}, { origin: "http://127.0.0.1:8777" });
       expect(local.response.headers.get("set-cookie")).toMatch(
-        /^pi-wait-[\w-]{12}=[\w-]{32}; Path=\/authorize; HttpOnly; SameSite=Lax; Max-Age=600$/,
+        /^pi-wait-[\w-]{12}=[\w-]{32}; Path=\/authorize; HttpOnly; SameSite=Lax; Max-Age=660$/,
       );
       expect(local.cookie.split("=")[0]).not.toBe((await bench.open(clientId, {}, { origin: "http://127.0.0.1:8777" })).cookie.split("=")[0]);
       const stored = JSON.stringify(bench.storage.sql.exec("SELECT * FROM pending_authorizations").toArray());
@@ -270,6 +282,39 @@ describe("/authorize", () => {
 });
 
 describe("waiting and deciding", () => {
+  test("[OA47] who starts again in the same browser gives the earlier sign-in up, and nobody else's", () =>
+    withIssuer(async (bench) => {
+      const clientId = await bench.register();
+      const other = await bench.register();
+      const cookieOf = (...all: { readonly cookie: string }[]) => ({ headers: { cookie: all.map(({ cookie }) => cookie).join("; ") } });
+      const first = await bench.open(clientId);
+      await bench.look(first);
+      const elsewhere = await bench.open(clientId, {}, { ip: "198.51.100.9" });
+      await bench.look(elsewhere);
+      const ofOther = await bench.open(other, {}, cookieOf(first));
+      await bench.look(ofOther);
+      expect(bench.issuer.pending().map(({ id }) => id)).toEqual([first.id, elsewhere.id, ofOther.id]);
+      const again = await bench.open(clientId, {}, cookieOf(first, ofOther));
+      await bench.look(again);
+      expect(bench.issuer.pending().map(({ id }) => id)).toEqual([elsewhere.id, ofOther.id, again.id]);
+      expect((await bench.collect(first)).searchParams.get("error")).toBe("temporarily_unavailable");
+      await bench.open(clientId, {}, { headers: { cookie: `${again.cookie}x` }, ip: "198.51.100.10" });
+      expect(bench.issuer.pending().map(({ id }) => id)).toContain(again.id);
+    }));
+
+  test("[OA30] a page that waits learns at once that the workstation has gone or come", () =>
+    withIssuer(async (bench) => {
+      const opened = await bench.open(await bench.register());
+      await bench.look(opened);
+      for (const connected of [false, true]) {
+        const asked = bench.poll(opened);
+        bench.connected = connected;
+        // The question is put first; it would be answered after 20 s otherwise.
+        await waitFor(() => bench.issuer.agentMoved(), asked);
+        expect(await (await asked).json()).toEqual({ waiting: true, away: !connected });
+      }
+    }));
+
   test("[OA35] the card rises with the cookie", () =>
     withIssuer(async (bench) => {
       const opened = await bench.open(await bench.register());
@@ -491,4 +536,14 @@ describe("waiting and deciding", () => {
 function anew(bench: Bench): Bench {
   if (bench.deposits === undefined) throw new Error("deposits expected");
   return new (bench.constructor as typeof Bench)(bench.storage, bench.deposits);
+}
+
+/** Rings until the question that is under way is answered. */
+async function waitFor(ring: () => void, asked: Promise<unknown>): Promise<void> {
+  let isAnswered = false;
+  void asked.then(() => (isAnswered = true));
+  while (!isAnswered) {
+    ring();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }

@@ -78,7 +78,7 @@ describe("signing in", () => {
       async (bench) => {
         const opened = await bench.open(await bench.register({}, { origin }), {}, { origin });
         const set = opened.response.headers.get("set-cookie") ?? "";
-        expect(set).toMatch(/^pi-wait-[\w-]+=[\w-]+; Path=\/w\/pi\/authorize; HttpOnly; SameSite=Lax; Max-Age=600$/);
+        expect(set).toMatch(/^pi-wait-[\w-]+=[\w-]+; Path=\/w\/pi\/authorize; HttpOnly; SameSite=Lax; Max-Age=660$/);
         await bench.look(opened);
         await bench.issuer.decide({ id: opened.id, allow: true });
         const done = await bench.look(opened);
