@@ -28,9 +28,9 @@ export default {
       case "mcp":
         return toObject(request, workspace, env, ctx);
       case "misnamed":
-        return refusal(404, "not_found", `A workspace's name has ${WORKSPACE_RULE}. The MCP endpoint of this relay is ${url.origin}/mcp`);
+        return refusal(404, "not_found", `A workspace's name has ${WORKSPACE_RULE}. The MCP endpoint of this relay has the path /mcp`);
       case "unknown":
-        return refusal(404, "not_found", `Nothing is here. The MCP endpoint of this relay is ${url.origin}/mcp`);
+        return refusal(404, "not_found", `Nothing is here. The MCP endpoint of this relay has the path /mcp`);
     }
   },
 } satisfies ExportedHandler<Env>;

@@ -59,7 +59,7 @@ export const Deposits = v.object({
   /** False with `--no-oauth`: the OAuth routes are 404, static tokens only. */
   oauth: v.boolean(),
   staticTokens: StaticTokens,
-  /** The one client a person configures by hand (docs/spec/oauth.md OA100 to OA112); absent: there is none. */
+  /** The one client a person configures by hand (docs/spec/oauth.md OA100 to OA110); absent: there is none. */
   client: v.optional(
     v.object({
       id: v.pipe(v.string(), v.regex(/^[\w.~-]{1,100}$/)),

@@ -1,6 +1,6 @@
 /**
  * The client a person configures by hand: its id and secret were pasted into a hosted product, which says only afterwards where it
- * returns to (docs/spec/oauth.md OA100 to OA112). Its record is not stored but made from the agent's deposits at every look, so a
+ * returns to (docs/spec/oauth.md OA100 to OA110). Its record is not stored but made from the agent's deposits at every look, so a
  * pair that was replaced is unknown from the next request on. Stored are only the addresses the person allowed.
  */
 import type { Deposits } from "../../shared/wire/frames.ts";
