@@ -16,6 +16,8 @@ export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
     const url = new URL(request.url);
     const { workspace, route } = locate(url.pathname);
+    // Behind a proxy the scheme and host seen here are not those that callers use.
+    const endpoint = `${env.EMBEDDED === "public" ? "" : url.origin}/mcp`;
     switch (route) {
       case "health":
         return Response.json({ ok: true }, { headers: { "cache-control": "no-store" } });
@@ -28,9 +30,9 @@ export default {
       case "mcp":
         return toObject(request, workspace, env, ctx);
       case "misnamed":
-        return refusal(404, "not_found", `A workspace's name has ${WORKSPACE_RULE}. The MCP endpoint of this relay has the path /mcp`);
+        return refusal(404, "not_found", `A workspace's name has ${WORKSPACE_RULE}. The MCP endpoint of this relay is ${endpoint}`);
       case "unknown":
-        return refusal(404, "not_found", `Nothing is here. The MCP endpoint of this relay has the path /mcp`);
+        return refusal(404, "not_found", `Nothing is here. The MCP endpoint of this relay is ${endpoint}`);
     }
   },
 } satisfies ExportedHandler<Env>;
