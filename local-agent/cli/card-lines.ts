@@ -23,7 +23,8 @@ export function cardLines(
   let cancel: (() => void) | undefined;
 
   function speak(): void {
-    const fresh = waiting.filter(({ id }) => !said.has(id));
+    // What came in the pause may have run out in it.
+    const fresh = waiting.filter(({ id, expiresAt }) => !said.has(id) && clock.now() < expiresAt);
     const [first] = fresh;
     if (first === undefined || cancel !== undefined) return;
     const pause = quietUntil - clock.now();

@@ -1,10 +1,12 @@
 /** `pimcp token`: named tokens for clients that only send a header. The file decides; running agents are told so that it holds at once. */
+import * as v from "valibot";
 import { minuteOf } from "../../shared/grant-wording.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { DEFAULT_WORKSPACE } from "../../shared/workspace.ts";
 import { listLiveClaims, type AgentClaim } from "../daemon/agent-lock.ts";
 import { workspaceSettingsPath, type Directories } from "../daemon/config-dir.ts";
 import { askAgent } from "../daemon/control-client.ts";
+import { TokensReloaded } from "../daemon/control-protocol.ts";
 import { createToken, readCreatedTokens, revokeTokens, type CreatedToken } from "../daemon/created-tokens.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { servesWorkspace } from "./choose-agent.ts";
@@ -37,21 +39,21 @@ export async function runTokenCommand(order: TokenOrder, around: TokenSurroundin
       refuseInToolShell(around.isToolShell, "pimcp token create");
       const { token, created } = await createToken(settings, order.wish, Date.now());
       const news = await tellAgents(directories.state, workspace);
-      show(order.json ? jsonLine({ token, ...withoutHash(created), ...effectJson(news) }) : createdText(token, { ...created, workspace }, news));
+      show(order.json ? jsonLine({ token, ...withoutHash(created), ...effectJson(news) }) : createdText(token, { created, workspace, news }));
       return codeOf(news);
     }
     case "revoke": {
       const ended = await revokeTokens(settings, order.which);
       const news = await tellAgents(directories.state, workspace);
-      show(order.json ? jsonLine({ revoked: ended.map(withoutHash), ...effectJson(news) }) : revokedText(ended, news));
+      show(order.json ? jsonLine({ revoked: ended.map(withoutHash), ...effectJson(news) }) : revokedText(ended, { workspace, news }));
       return codeOf(news);
     }
   }
 }
 
 interface Told {
-  /** The relay, as the agent's claim says it. */
-  readonly relay: string;
+  /** The MCP URL as a client is given it; of an agent that did not answer, or does not say, the relay as its claim has it. */
+  readonly at: string;
   /** Why it could not be told; null: it knows. */
   readonly why: string | null;
 }
@@ -63,12 +65,12 @@ function tellAgents(stateDir: string, workspace: string | null): Promise<readonl
 }
 
 async function tell({ serves, control }: AgentClaim): Promise<Told> {
-  if (control === null) return { relay: serves, why: "the agent is of a version that cannot be told." };
+  if (control === null) return { at: serves, why: "the agent is of a version that cannot be told." };
   try {
-    await askAgent(control, { method: "tokens.reload" });
-    return { relay: serves, why: null };
+    const { mcpUrls } = v.parse(TokensReloaded, await askAgent(control, { method: "tokens.reload" }));
+    return { at: mcpUrls[0] ?? serves, why: null };
   } catch (error) {
-    if (error instanceof StartFailure) return { relay: serves, why: error.message };
+    if (error instanceof StartFailure) return { at: serves, why: error.message };
     throw error;
   }
 }
@@ -78,7 +80,10 @@ function codeOf(news: readonly Told[]): ExitCode {
 }
 
 function effectJson(news: readonly Told[]): object {
-  return { told: news.filter(({ why }) => why === null).map(({ relay }) => relay), untold: news.filter(({ why }) => why !== null) };
+  return {
+    told: news.filter(({ why }) => why === null).map(({ at }) => at),
+    untold: news.filter(({ why }) => why !== null).map(({ at, why }) => ({ relay: at, why })),
+  };
 }
 
 /** The hash opens nothing, and nobody needs it either. */
@@ -86,37 +91,39 @@ function withoutHash({ id, name, scope, createdAt, expiresAt }: CreatedToken): o
   return { id, name, scope, createdAt, expiresAt };
 }
 
-function createdText(
-  token: string,
-  { id, name, expiresAt, workspace }: CreatedToken & { readonly workspace: string | null },
-  news: readonly Told[],
-): string {
-  const what = workspace === null ? "" : `the workspace ${workspace} of `;
+interface Effect {
+  /** null: the one without a name. */
+  readonly workspace: string | null;
+  readonly news: readonly Told[];
+}
+
+function createdText(token: string, { created, ...effect }: Effect & { readonly created: CreatedToken }): string {
+  const { id, name, expiresAt } = created;
+  const what = effect.workspace === null ? "" : `the workspace ${effect.workspace} of `;
   const end = expiresAt === null ? "until you revoke it" : `until ${minuteOf(expiresAt)}`;
   return `Token “${visibleLine(name)}” (ID ${id}) for ${what}every relay of this account, ${end}. It is shown this once:
 
   ${token}
 
 The client sends it as  Authorization: Bearer …
-${effectText(news, "It works", "from the next start on it works")}`;
+${effectText(effect, "It works", "from the next start on it works")}`;
 }
 
-function revokedText(ended: readonly CreatedToken[], news: readonly Told[]): string {
+function revokedText(ended: readonly CreatedToken[], effect: Effect): string {
   if (ended.length === 0) return "There was no token to take back.\n";
   const names = ended.map(({ name }) => `“${visibleLine(name)}”`).join(", ");
-  return `Taken back: ${names}.\n${effectText(news, "Refused", "from the next start on it is refused, and without an agent no call runs")}`;
+  return `Taken back: ${names}.\n${effectText(effect, "Refused", "from the next start on it is refused, and without an agent no call runs")}`;
 }
 
 /** `later`: what becomes of it where nobody could be told now. */
-function effectText(news: readonly Told[], now: string, later: string): string {
-  if (news.length === 0) return `No agent with a relay is running: ${later}. One with --http knows at once.\n`;
-  const known = news.filter(({ why }) => why === null).map(({ relay }) => relay);
+function effectText({ workspace, news }: Effect, now: string, later: string): string {
+  // An agent with --http serves the workspace without a name.
+  if (news.length === 0) return `No agent of this workspace is running: ${later}.${workspace === null ? " One with --http knows at once." : ""}\n`;
+  const known = news.filter(({ why }) => why === null).map(({ at }) => at);
   const unknown = news.filter(({ why }) => why !== null);
   return [
     ...(known.length === 0 ? [] : [`${now} from now on at ${known.join(", ")}.`]),
-    ...unknown.map(
-      ({ relay, why }) => `Not yet at ${relay}: ${why} It learns of this when its agent connects anew, at the latest at the next start.`,
-    ),
+    ...unknown.map(({ at, why }) => `Not yet at ${at}: ${why} It learns of this when its agent connects anew, at the latest at the next start.`),
   ]
     .map((line) => `${line}\n`)
     .join("");

@@ -21,6 +21,10 @@ export type ControlRequest = v.InferOutput<typeof ControlRequest>;
 export const WaitingList = v.object({ root: v.string(), tools: v.array(v.string()), pending: v.array(PendingAuthorization) });
 export type WaitingList = v.InferOutput<typeof WaitingList>;
 
+/** Answer to `tokens.reload`: where the tokens hold now, preferred address first. An older agent does not say. */
+export const TokensReloaded = v.object({ mcpUrls: v.optional(v.array(v.string()), []) });
+export type TokensReloaded = v.InferOutput<typeof TokensReloaded>;
+
 /** `message` is a sentence for a person. */
 export const ControlAnswer = v.variant("ok", [
   v.object({ ok: v.literal(true), result: v.unknown() }),

@@ -22,7 +22,7 @@ import { requireFreePort } from "./free-port.ts";
 import { readHostId, readStaticToken } from "./machine.ts";
 import { writePageFile } from "./page-file.ts";
 import { createRelayLink, type RelayLink } from "./relay-link.ts";
-import { canonicalOrigins, chooseRelay, flagsBeside, relayName, type RelayTarget } from "./relay-target.ts";
+import { canonicalOrigins, chooseRelay, flagsBeside, issuerWarnings, relayName, type RelayTarget } from "./relay-target.ts";
 import { createLinkNews, type LinkNews } from "./link-news.ts";
 import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, type Mode } from "./settings.ts";
@@ -58,6 +58,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     origins,
     isLocal,
     client,
+    warnings: issuerWarnings(target.kind, relay.url, mode.issuer),
   });
   const parts = connectDesk(context, tools, info);
   const tokens = createTokenDeposits({
@@ -79,7 +80,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     deposits: depositor({ ...context, origins, tokens, client, surface: parts.surface }),
   });
   parts.attach(link);
-  await openControl(context, { desk: parts.desk, tokens }, control);
+  await openControl(context, { desk: parts.desk, tokens, clock: context.clock }, control);
   await firstWelcome(context, link, url, news);
   return { info, token, client, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
 }
@@ -276,6 +277,7 @@ function describe(
     readonly origins: readonly string[];
     readonly isLocal: boolean;
     readonly client: ClientPair | null;
+    readonly warnings: readonly string[];
   },
 ): DeskInfo {
   return {
@@ -290,7 +292,7 @@ function describe(
     tokenSet: true,
     client: of.client === null ? null : { id: of.client.id, redirects: copied(of.client.redirects) },
     confinement: of.tools.confinement(),
-    warnings: [...of.tools.warnings()],
+    warnings: [...of.tools.warnings(), ...of.warnings],
     startedAt: context.clock.now(),
   };
 }

@@ -44,15 +44,45 @@ function keyFileOf(url: string, configDir: string): string {
  * and a loopback name would be asked for no code (D6).
  */
 export function canonicalOrigins(relayUrl: string, issuer: string | null): string[] {
+  const own = ownOrigins(relayUrl);
+  if (issuer === null) return own;
+  const isPublic = !isLoopbackOrigin(issuer);
+  return [...new Set([issuer, ...own.filter((each) => !isPublic || !isLoopbackOrigin(each))])];
+}
+
+/** By which the relay is reached without anything in front. */
+function ownOrigins(relayUrl: string): string[] {
   const { protocol, hostname, port, origin } = new URL(relayUrl);
   const suffix = port === "" ? "" : `:${port}`;
-  const own =
-    isLoopback(hostname) || hostname === "0.0.0.0" || hostname === "[::]"
-      ? loopbackNames(hostname).map((name) => `${protocol}//${name}${suffix}`)
-      : [origin];
-  if (issuer === null) return own;
-  const isPublic = !isLoopback(new URL(issuer).hostname);
-  return [...new Set([issuer, ...own.filter((each) => !isPublic || !isLoopback(new URL(each).hostname))])];
+  const isHere = isLoopback(hostname) || hostname === "0.0.0.0" || hostname === "[::]";
+  return isHere ? loopbackNames(hostname).map((name) => `${protocol}//${name}${suffix}`) : [origin];
+}
+
+/**
+ * What a person should know of an issuer that is not the relay's own address: clients are told it and use no other (RFC 8414 §3.3), and
+ * whether it leads to this relay cannot be seen from here. Sentences for people; none when there is nothing to say.
+ */
+export function issuerWarnings(kind: RelayTarget["kind"], relayUrl: string, issuer: string | null): readonly string[] {
+  const [own = relayUrl, ...others] = ownOrigins(relayUrl);
+  if (issuer === null || [own, ...others].includes(issuer)) return [];
+  if (!isLoopbackOrigin(issuer)) {
+    // In front of a port of this machine there has to be something; a relay that is dialled has a public address already.
+    if (kind === "embedded") return [];
+    return [
+      `Clients are told ${issuer}, and the relay that is dialled is ${own}: both have to lead to the same relay, as a domain of your own does.`,
+    ];
+  }
+  if (!isLoopbackOrigin(own))
+    return [
+      `Clients are told ${issuer}, which no other machine can reach, though the relay is ${own}: leave out --issuer, or name an https address of that relay.`,
+    ];
+  return [
+    `Clients are told ${issuer}, and the relay listens at ${own}: they get in only if something on this machine leads from there to it. Otherwise leave out --issuer.`,
+  ];
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  return isLoopback(new URL(origin).hostname);
 }
 
 /** What identifies a workspace of a relay on this machine: the name of its directory and, in words, in messages. */

@@ -93,9 +93,9 @@ test("[ST70] [ST73] [ST74] [OA122] a created token works at once and over a rest
   );
   const token = lines[2]?.trim() ?? "";
   expect(token).toMatch(/^pimcp_[\w-]{43}$/);
-  expect(made.stdout).toMatch(/\nIt works from now on at http:\/\/127\.0\.0\.1:\S+\.\n$/);
+  expect(made.stdout).toContain(`\nIt works from now on at ${said.mcpUrl}.\n`);
   const other = await create(home, "script");
-  expect(other).toMatchObject({ name: "script", expiresAt: null, told: [expect.stringMatching(/^http:/) as string] });
+  expect(other).toMatchObject({ name: "script", expiresAt: null, told: [said.mcpUrl] });
   for (const each of [token, other.token, home.token()]) expect((await call(said.mcpUrl, each)).status).toBe(200);
   expect(await callersOn(said.pageFile)).toEqual(["your token “LM Studio”", "your token “script”", "your token"]);
 
@@ -114,7 +114,7 @@ test("[ST70] [ST73] [ST74] [OA122] a created token works at once and over a rest
   expect((await call(again.mcpUrl, token)).status).toBe(200);
   const revoked = await run(home, "revoke", "LM Studio");
   expect(revoked).toMatchObject({ code: 0, stderr: "" });
-  expect(revoked.stdout).toMatch(/^Taken back: “LM Studio”\.\nRefused from now on at http:\/\/127\.0\.0\.1:\S+\.\n$/);
+  expect(revoked.stdout).toBe(`Taken back: “LM Studio”.\nRefused from now on at ${again.mcpUrl}.\n`);
   const refused = await call(again.mcpUrl, token);
   expect([refused.status, refused.text.includes("invalid_token")]).toEqual([401, true]);
   for (const each of [other.token, home.token()]) expect((await call(again.mcpUrl, each)).status).toBe(200);
@@ -165,7 +165,9 @@ test("[ST74] a relay that is too old to be told, and nobody to tell, are said", 
   const home = newHome();
   expect(await ask(home, "create", "a")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("No agent with a relay is running: from the next start on it works. One with --http knows at once.") as string,
+    stdout: expect.stringContaining(
+      "No agent of this workspace is running: from the next start on it works. One with --http knows at once.",
+    ) as string,
   });
   const state = join(home.dir, "state/pimcp");
   const place = join(state, "relays/r.example-01234567");
@@ -215,12 +217,16 @@ test("[ST70] [ST74] a token of one workspace opens no other, and its agent alone
   const project = await startProgram(home, [...dial, "--workspace", "proj"]).ready();
   const ofPlain = await create(home, "script");
   const ofProject = await create(home, "script", "--workspace", "proj");
-  expect([ofPlain.told, ofProject.told]).toEqual([[relay.origin], [`${relay.origin}/w/proj`]]);
+  expect([ofPlain.told, ofProject.told]).toEqual([[plain.mcpUrl], [project.mcpUrl]]);
   const status = async (url: string, { token }: Created) => (await call(url, token)).status;
   expect([await status(plain.mcpUrl, ofPlain), await status(plain.mcpUrl, ofProject)]).toEqual([200, 401]);
   expect([await status(project.mcpUrl, ofPlain), await status(project.mcpUrl, ofProject)]).toEqual([401, 200]);
   await ask(home, "revoke", "--all", "--workspace", "proj");
   expect([await status(plain.mcpUrl, ofPlain), await status(project.mcpUrl, ofProject)]).toEqual([200, 401]);
   expect((await ask(home, "list", "--workspace", "other")).stdout).toContain("No token was created.");
+  const later = await ask(home, "create", "later", "--workspace", "nobody");
+  expect(later.stdout).toMatch(
+    /for the workspace nobody of every relay[^]*No agent of this workspace is running: from the next start on it works\.\n$/,
+  );
   expect(readdirSync(join(home.dir, "config/pimcp"))).not.toContain("workspace-other");
 }, 60_000);

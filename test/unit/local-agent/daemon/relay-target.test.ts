@@ -8,6 +8,7 @@ import {
   canonicalOrigins,
   chooseRelay,
   flagsBeside,
+  issuerWarnings,
   readRelayName,
   relayName,
   type RelayTarget,
@@ -76,6 +77,45 @@ test.for<[string, string | null, string[]]>([
   ["https://r.example", "https://m.example", ["https://m.example", "https://r.example"]],
 ])("[ST17] canonical origins of %s with issuer %s", ([url, issuer, origins]) => {
   expect(canonicalOrigins(url, issuer)).toEqual(origins);
+});
+
+const NOTHING = /^$/;
+const LISTENS = "http://127.0.0.1:8777";
+test.for<["embedded" | "deployed", string, string | null, RegExp]>([
+  [
+    "deployed",
+    "https://r.example",
+    "http://localhost:9",
+    /^Clients are told http:\/\/localhost:9, which no other machine can reach, .*r\.example: leave/,
+  ],
+  ["deployed", "https://r.example", "https://127.0.0.1:8443", /which no other machine can reach/],
+  [
+    "embedded",
+    LISTENS,
+    "http://127.0.0.1:9999",
+    /^Clients are told http:\/\/127\.0\.0\.1:9999, and the relay listens at http:\/\/127\.0\.0\.1:8777: /,
+  ],
+  ["embedded", LISTENS, "http://[::1]:8777", /the relay listens at/],
+  ["embedded", LISTENS, "https://localhost:8777", /the relay listens at/],
+  ["deployed", LISTENS, "http://localhost:1", /the relay listens at/],
+  [
+    "deployed",
+    "https://r.example",
+    "https://m.example",
+    /m\.example, and the relay that is dialled is https:\/\/r\.example: both have to lead to the same/,
+  ],
+  ["deployed", "https://127.0.0.1:8443", "https://m.example", /is dialled is https:\/\/127\.0\.0\.1:8443: both/],
+  ["embedded", LISTENS, null, NOTHING],
+  ["embedded", LISTENS, "http://localhost:8777", NOTHING],
+  ["embedded", LISTENS, "http://127.0.0.1:8777", NOTHING],
+  ["embedded", "http://[::1]:8777", "http://localhost:8777", NOTHING],
+  ["embedded", LISTENS, "https://m.example", NOTHING],
+  ["embedded", "http://0.0.0.0:8777", "https://m.example", NOTHING],
+  ["deployed", "https://r.example", null, NOTHING],
+  ["deployed", "https://r.example", "https://r.example", NOTHING],
+  ["deployed", LISTENS, "http://localhost:8777", NOTHING],
+])("[ST28] %s relay at %s with issuer %s", ([kind, url, issuer, sentence]) => {
+  expect(issuerWarnings(kind, url, issuer).join("\n")).toMatch(sentence);
 });
 
 test.for<[RelayTarget, string, { relay: string; workspace: string | null }]>([
