@@ -3,7 +3,11 @@
 /** The object of the workspace without a name. Nobody may take this name, so the two can never be one. */
 export const DEFAULT_WORKSPACE = "default";
 
-export const WORKSPACE_RULE = `1 to 32 lower-case letters, digits and hyphens, without a hyphen at either end, and not "${DEFAULT_WORKSPACE}"`;
+/** How a name is spelt. */
+export const WORKSPACE_SPELLING = "1 to 32 lower-case letters, digits and hyphens, without a hyphen at either end";
+
+/** What a name is: one that is spelt so and free. */
+export const WORKSPACE_RULE = `${WORKSPACE_SPELLING}, and not "${DEFAULT_WORKSPACE}"`;
 
 /** One spelling only, and nothing that a URL, a file system or a person could read in two ways. */
 export function isWorkspaceName(text: string): boolean {

@@ -1,9 +1,9 @@
 /** The words of a command that asks the running agent, and which agent that is. Pure. */
 import { parseArgs } from "node:util";
 import { err, ok, type Result } from "../../shared/result.ts";
-import { DEFAULT_WORKSPACE } from "../../shared/workspace.ts";
+import { DEFAULT_WORKSPACE, isWorkspaceName, WORKSPACE_SPELLING } from "../../shared/workspace.ts";
 import { didYouMean } from "./nearest.ts";
-import { BadValue, readPort, readRelay, readWorkspace } from "./values.ts";
+import { BadValue, readPort, readRelay } from "./values.ts";
 
 /** Which of several running agents is meant; null: whichever runs. */
 export interface AgentChoice {
@@ -53,7 +53,9 @@ export function readChoice(given: CommandWords["given"]): AgentChoice {
 
 /** Of agents that run, the workspace without a name can be meant too. Throws `BadValue`. */
 export function readChosenWorkspace(text: string): string {
-  return text === DEFAULT_WORKSPACE ? text : readWorkspace(text, "--workspace");
+  if (text === DEFAULT_WORKSPACE || isWorkspaceName(text)) return text;
+  const rule = `${WORKSPACE_SPELLING}; ${DEFAULT_WORKSPACE} is the one without a name`;
+  throw new BadValue(`--workspace must be ${rule}, got ${JSON.stringify(text)}.`);
 }
 
 /** The flags of a choice, each with its value. */

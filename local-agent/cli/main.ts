@@ -45,6 +45,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       return openRunningPage(directories, command.value.workspace, {
         show,
         isTerminal: process.stdout.isTTY,
+        program: programOf(npm),
         env: process.env,
         platform: process.platform,
       });
@@ -62,7 +63,7 @@ interface Around {
 /** Commands that read their own arguments; `undefined` when the first word is none of them. */
 async function runFirstWord([command, ...argv]: readonly string[], { npm, installation, directories }: Around): Promise<ExitCode | undefined> {
   const stateDir = directories.state;
-  const program = npm === null ? "pimcp" : "npm start --";
+  const program = programOf(npm);
   switch (command) {
     case "deploy": {
       refuseKept(npm, DEPLOY_FLAGS, argv);
@@ -72,7 +73,7 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
     case "grants":
     case "revoke":
       refuseKept(npm, GRANTS_FLAGS, argv);
-      return runGrantsCommand(understood(readGrantsArguments(command, argv)), stateDir, show);
+      return runGrantsCommand(understood(readGrantsArguments(command, argv)), { stateDir, show, program });
     case "pending":
     case "allow":
     case "deny":
@@ -90,6 +91,11 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
     default:
       return undefined;
   }
+}
+
+/** What the person types before a command. */
+function programOf(npm: NpmCall | null): string {
+  return npm === null ? "pimcp" : "npm start --";
 }
 
 function understood<T>(order: Result<T, string>): T {

@@ -6,12 +6,15 @@ import { listLiveClaims } from "../daemon/agent-lock.ts";
 import type { Directories } from "../daemon/config-dir.ts";
 import { readPageAddress } from "../daemon/page-file.ts";
 import { servesWorkspace } from "./choose-agent.ts";
+import { choiceWords } from "./command-words.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 
 export interface Viewer {
   readonly show: (text: string) => void;
   /** A person reads what is shown; otherwise it may end where others read it. */
   readonly isTerminal: boolean;
+  /** How the person starts us: `pimcp`, or `npm start --`. */
+  readonly program: string;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
 }
@@ -25,6 +28,7 @@ export async function openRunningPage(directories: Directories, workspace: strin
     throw new StartFailure(`No running agent is the one of --workspace ${workspace}: leave it out to open the page of each that runs.`);
   const files = claims.flatMap((claim) => (claim.pageFile === null ? [] : [claim.pageFile]));
   if (files.length === 0) throw new StartFailure("The running agent has no page: it was started with --no-oauth.");
+  let isShown = false;
   for (const file of files) {
     const why = !hasDisplay(viewer.env, viewer.platform)
       ? "There is no display here"
@@ -35,7 +39,10 @@ export async function openRunningPage(directories: Directories, workspace: strin
     const address = readPageAddress(file);
     if (address === undefined) throw new StartFailure(`${why}, and the agent is not ready yet or just ending: run pimcp open again.`, EXIT.failed);
     viewer.show(`${why}: ${wayToPage({ address, file }, viewer)}\n`);
+    isShown = true;
   }
+  const flags = choiceWords({ relay: null, workspace, port: null });
+  if (isShown) viewer.show(`Without one, ${viewer.program} pending${flags} and ${viewer.program} allow CODE${flags} do the same here.\n`);
   return EXIT.asked;
 }
 

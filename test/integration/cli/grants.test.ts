@@ -72,14 +72,24 @@ test("[ST62] [OA81] [UI29] what was allowed is listed, and taken back at once: t
 
   const id = one.accessToken.split(":")[1] ?? "";
   expect((await ask(home, "grants")).stdout).toContain(`${id}  “a test” at 127.0.0.1:50999\n`);
-  expect(await ask(home, "revoke", id)).toEqual({ code: 0, stderr: "", stdout: "Access of 1 app was taken back.\n" });
+  const missed = "No grant unknown, gone lives, and nothing was taken back: pimcp grants lists them.";
+  expect(await ask(home, "revoke", id, "unknown", "gone")).toEqual({ code: 1, stderr: "", stdout: `${missed}\n` });
+  expect(await ask(home, "revoke", "unknown", id, "gone", "--json")).toEqual({
+    code: 1,
+    stderr: "",
+    stdout: `{"revoked":0,"unknown":["unknown","gone"],"message":"${missed}"}\n`,
+  });
+  expect(await listed(home)).toHaveLength(2);
+  expect((await ask(home, "grants", "--relay", "local")).stdout).toContain("\npimcp revoke ID --relay local takes access back at once;");
+  expect(await ask(home, "revoke", id.slice(0, 8))).toEqual({ code: 0, stderr: "", stdout: "Access of 1 app was taken back.\n" });
   expect([await call(said.mcpUrl, one.accessToken), await call(said.mcpUrl, other.accessToken)]).toEqual([401, 200]);
   await expect(refresh(origin, one)).rejects.toThrow("400");
   expect((await listed(home)).map((grant) => grant.id)).toEqual([other.accessToken.split(":")[1]]);
   await waitUntil("the page knows that one is left", () => heard().at(-1)?.length === 1);
 
-  expect(await ask(home, "revoke", id, "unknown")).toMatchObject({ code: 0, stdout: "Nothing was taken back: no such grant lives.\n" });
+  expect(await ask(home, "revoke", id)).toMatchObject({ code: 1, stdout: expect.stringContaining(`No grant ${id} lives`) as string });
   expect(await ask(home, "revoke", "--all", "--json")).toEqual({ code: 0, stderr: "", stdout: '{"revoked":1}\n' });
+  expect(await ask(home, "revoke", "--all")).toEqual({ code: 0, stderr: "", stdout: "No app had access, so nothing was taken back.\n" });
   expect([await call(said.mcpUrl, other.accessToken), await call(said.mcpUrl, home.token())]).toEqual([401, 200]);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AgentClaim } from "../../../../local-agent/daemon/agent-lock.ts";
 import { readGrantsArguments } from "../../../../local-agent/cli/grants-arguments.ts";
+import { grantsNamed } from "../../../../local-agent/cli/named-grants.ts";
 import { chooseAgent } from "../../../../local-agent/cli/choose-agent.ts";
 import type { AgentChoice } from "../../../../local-agent/cli/command-words.ts";
 
@@ -17,7 +18,7 @@ describe("the command line", () => {
       "grants --json --relay https://r.example/mcp --port=8790",
       { kind: "list", json: true, choice: { relay: "https://r.example", workspace: null, port: 8790 } },
     ],
-    ["revoke a b --json", { kind: "revoke", which: { ids: ["a", "b"] }, json: true, choice: ANY }],
+    ["revoke abcd efgh --json", { kind: "revoke", which: { ids: ["abcd", "efgh"] }, json: true, choice: ANY }],
     ["revoke --all --relay local", { kind: "revoke", which: { ids: "all" }, json: false, choice: { relay: "local", workspace: null, port: null } }],
     ["grants --workspace pi", { kind: "list", json: false, choice: { relay: null, workspace: "pi", port: null } }],
     [
@@ -33,18 +34,53 @@ describe("the command line", () => {
   test.for<[string, string]>([
     ["revoke", "pimcp revoke needs the id of a grant, as pimcp grants lists them, or --all."],
     ["revoke --all a", "Name ids or --all, not both."],
-    ["revoke a/b", '"a/b" is no id of a grant: pimcp grants lists them.'],
-    [`revoke ${Array.from({ length: 501 }, () => "a").join(" ")}`, "pimcp revoke takes at most 500 ids at once, got 501; --all means all."],
+    ["revoke a/bcd", '"a/bcd" is no id of a grant (4 characters or more): pimcp grants lists them.'],
+    ["revoke abcd abc", '"abc" is no id of a grant (4 characters or more): pimcp grants lists them.'],
+    [`revoke ${Array.from({ length: 501 }, () => "abcd").join(" ")}`, "pimcp revoke takes at most 500 ids at once, got 501; --all means all."],
     ["grants a", "pimcp grants lists and takes no ids: pimcp revoke ID takes access back."],
     ["grants --jsn", "Unknown flag --jsn. Did you mean --json? See pimcp grants --help."],
     ["revoke --al", "Unknown flag --al. Did you mean --all? See pimcp revoke --help."],
     [
       "grants --workspace P",
-      '--workspace must be 1 to 32 lower-case letters, digits and hyphens, without a hyphen at either end, and not "default", got "P".',
+      '--workspace must be 1 to 32 lower-case letters, digits and hyphens, without a hyphen at either end; default is the one without a name, got "P".',
     ],
     ["grants --port x", '--port must be a port number from 0 to 65535, got "x".'],
   ])("[ST3] %s is answered with one sentence", ([line, sentence]) => {
     expect(read(line)).toEqual({ ok: false, error: sentence });
+  });
+});
+
+describe("which grants are meant", () => {
+  const grants = ["abcd1234", "abcd5678", "abcd12345", "wxyz0000"].map((id) => ({
+    id,
+    clientId: "c",
+    clientName: "n",
+    redirectHost: "r.example",
+    scope: ["mcp"],
+    createdAt: 0,
+    lastUsedAt: null,
+    expiresAt: 1,
+  }));
+  const unclear = (word: string, ids: string) => ({
+    why: "unclear",
+    sentence: `${word} can be any of ${ids}, so nothing was taken back: type more of the one that is meant.`,
+  });
+
+  test.for<[string[], ReturnType<typeof grantsNamed>]>([
+    [["wxyz"], { ok: true, value: ["wxyz0000"] }],
+    [["wxyz0000", "wxyz", "abcd5"], { ok: true, value: ["wxyz0000", "abcd5678"] }],
+    [["abcd1234"], { ok: true, value: ["abcd1234"] }],
+    [["zzzz"], { ok: false, error: { why: "unknown", unknown: ["zzzz"] } }],
+    [["wxyz", "zzzz", "zzzz", "yyyy"], { ok: false, error: { why: "unknown", unknown: ["zzzz", "yyyy"] } }],
+    [["wxyz00001"], { ok: false, error: { why: "unknown", unknown: ["wxyz00001"] } }],
+  ])("[ST62] of the beginnings %j", ([words, chosen]) => {
+    expect(grantsNamed(grants, words)).toEqual(chosen);
+  });
+
+  test("[ST62] a beginning of several means none of them, nor what stands beside it", () => {
+    expect(grantsNamed(grants, ["wxyz", "abcd"])).toEqual({ ok: false, error: unclear("abcd", "abcd1234, abcd5678, abcd12345") });
+    expect(grantsNamed(grants, ["abcd123"])).toEqual({ ok: false, error: unclear("abcd123", "abcd1234, abcd12345") });
+    expect(grantsNamed([], ["abcd"])).toEqual({ ok: false, error: { why: "unknown", unknown: ["abcd"] } });
   });
 });
 

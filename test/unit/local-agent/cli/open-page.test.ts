@@ -20,16 +20,21 @@ async function running(address: string | null) {
   return { directories: { config: dir, state: dir }, pageFile };
 }
 
+const WITHOUT = "Without one, pimcp pending and pimcp allow CODE do the same here.\n";
+
 async function openAs(directories: { config: string; state: string }, isTerminal: boolean, env: NodeJS.ProcessEnv) {
   let shown = "";
-  const code = await openRunningPage(directories, null, { show: (text) => (shown += text), isTerminal, env, platform: "linux" });
+  const code = await openRunningPage(directories, null, { show: (text) => (shown += text), isTerminal, program: "pimcp", env, platform: "linux" });
   return { code, shown };
 }
 
 test("[ST8] without a display a terminal is given the address", async () => {
   const { directories } = await running(ADDRESS);
   const { code, shown } = await openAs(directories, true, {});
-  expect([code, shown]).toEqual([0, `There is no display here: open this address in a browser. It is a secret of yours.\n\n  ${ADDRESS}\n\n`]);
+  expect([code, shown]).toEqual([
+    0,
+    `There is no display here: open this address in a browser. It is a secret of yours.\n\n  ${ADDRESS}\n\n${WITHOUT}`,
+  ]);
   const overSsh = await openAs(directories, true, { SSH_CONNECTION: "x" });
   expect(overSsh.shown).toContain("ssh -L 8790:127.0.0.1:8790");
 });
@@ -37,13 +42,15 @@ test("[ST8] without a display a terminal is given the address", async () => {
 test("[ST51] what is no terminal is given the path of the file, never the address", async () => {
   const { directories, pageFile } = await running(ADDRESS);
   const { code, shown } = await openAs(directories, false, {});
-  expect([code, shown]).toEqual([0, `There is no display here: open ${pageFile} in a browser on this machine.\n`]);
+  expect([code, shown]).toEqual([0, `There is no display here: open ${pageFile} in a browser on this machine.\n${WITHOUT}`]);
 });
 
 test("[ST8] of several the page of a workspace is opened, and none is opened for another", async () => {
   const { directories } = await running(ADDRESS);
-  const viewer = { show: () => undefined, isTerminal: true, env: {}, platform: "linux" } as const;
+  let shown = "";
+  const viewer = { show: (text: string) => (shown += text), isTerminal: true, program: "npm start --", env: {}, platform: "linux" } as const;
   expect(await openRunningPage(directories, "default", viewer)).toBe(0);
+  expect(shown).toContain("npm start -- pending --workspace default and npm start -- allow CODE --workspace default do");
   await expect(openRunningPage(directories, "pi", viewer)).rejects.toThrow("No running agent is the one of --workspace pi:");
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { WORKSPACE_RULE } from "../../../../shared/workspace.ts";
+import { WORKSPACE_SPELLING } from "../../../../shared/workspace.ts";
 import { readTokenArguments, TOKEN_HELP } from "../../../../local-agent/cli/token-arguments.ts";
 
 const NOW = new Date(2026, 10, 30, 12).getTime();
@@ -61,7 +61,7 @@ describe("the command line", () => {
     [["create", "a", "--expires", "999999d"], '--expires can be at most 10 years away, got "999999d"; without it a token does not expire.'],
     [["create", "a", "--all"], "--all means nothing to pimcp token create: leave it out."],
     [["create", "a", "--expirs", "1d"], "Unknown flag --expirs. Did you mean --expires? See pimcp token --help."],
-    [["list", "--workspace", "../x"], `--workspace must be ${WORKSPACE_RULE}, got "../x".`],
+    [["list", "--workspace", "../x"], `--workspace must be ${WORKSPACE_SPELLING}; default is the one without a name, got "../x".`],
     [["list", "a"], "pimcp token list takes no names: it lists all."],
     [["list", "--expires", "1d"], "--expires means nothing to pimcp token list: leave it out."],
     [["revoke"], "pimcp token revoke needs an ID or a name, as pimcp token list shows them, or --all."],
