@@ -12,7 +12,7 @@ import { choiceWords } from "./command-words.ts";
 import { jsonLine } from "./json-line.ts";
 import { PENDING_HELP, type PendingOrder } from "./pending-arguments.ts";
 import { refuseInToolShell } from "./tool-shell.ts";
-import { chooseToAllow, chooseToDeny, shortId } from "./waiting-requests.ts";
+import { chooseToAllow, chooseToDeny, shortId, type Typing } from "./waiting-requests.ts";
 import { wrap } from "./wrap.ts";
 
 export interface PendingSurroundings {
@@ -38,18 +38,37 @@ export async function runPendingCommand(order: PendingOrder, around: PendingSurr
     around.show(order.json ? jsonLine(listJson(list, order, around)) : listText(list, order, around));
     return EXIT.asked;
   }
-  const chosen = order.kind === "allow" ? chooseToAllow(list.pending, order, around.program) : chooseToDeny(list.pending, order.id, around.program);
+  return decide(order, { path, pending: list.pending, around });
+}
+
+type Decision = Extract<PendingOrder, { kind: "allow" | "deny" }>;
+
+interface Waiting {
+  /** The agent's. */
+  readonly path: string;
+  readonly pending: readonly PendingAuthorization[];
+  readonly around: PendingSurroundings;
+}
+
+async function decide(order: Decision, { path, pending, around }: Waiting): Promise<ExitCode> {
+  const typing = { program: around.program, flags: choiceWords(order.choice) };
+  const chosen = order.kind === "allow" ? chooseToAllow(pending, order, typing) : chooseToDeny(pending, order.id, typing);
   if (!chosen.ok) {
-    if (chosen.error.why === "unclear") throw new StartFailure(chosen.error.sentence);
-    around.show(order.json ? jsonLine({ outcome: "gone", id: null }) : `${chosen.error.sentence}\n`);
+    const { why, sentence } = chosen.error;
+    if (why === "unclear") throw new StartFailure(sentence);
+    around.show(order.json ? jsonLine({ outcome: "gone", id: null, message: sentence }) : `${sentence}\n`);
     return EXIT.failed;
   }
-  const { id } = chosen.value;
-  const decision: AuthorizationDecision =
-    order.kind === "deny" ? { id, allow: false } : { id, allow: true, ...(order.code === null ? {} : { code: order.code }) };
-  const { outcome } = v.parse(DecisionOutcome, await askAgent(path, { method: "authorization.decide", params: decision }));
-  around.show(order.json ? jsonLine({ outcome, id }) : `${outcomeText(outcome, chosen.value)}\n`);
-  return outcome === "allowed" || outcome === "denied" ? EXIT.asked : EXIT.failed;
+  const { outcome } = v.parse(DecisionOutcome, await askAgent(path, { method: "authorization.decide", params: decisionOf(order, chosen.value) }));
+  const isDone = outcome === "allowed" || outcome === "denied";
+  const message = outcomeText(outcome, chosen.value, typing);
+  around.show(order.json ? jsonLine({ outcome, id: chosen.value.id, ...(isDone ? {} : { message }) }) : `${message}\n`);
+  return isDone ? EXIT.asked : EXIT.failed;
+}
+
+function decisionOf(order: Decision, { id }: PendingAuthorization): AuthorizationDecision {
+  if (order.kind === "deny") return { id, allow: false };
+  return { id, allow: true, ...(order.code === null ? {} : { code: order.code }) };
 }
 
 type Asked = Extract<PendingOrder, { kind: "list" }>;
@@ -96,11 +115,11 @@ function row(name: string, text: string): string {
     .join("");
 }
 
-function outcomeText(outcome: DecisionOutcome["outcome"], { clientName, redirectHost }: PendingAuthorization): string {
+function outcomeText(outcome: DecisionOutcome["outcome"], { clientName, redirectHost }: PendingAuthorization, { program, flags }: Typing): string {
   const who = `“${visibleLine(clientName, 100)}” at ${visibleLine(redirectHost, 200)}`;
   switch (outcome) {
     case "allowed":
-      return `Allowed: ${who} gets access now. pimcp grants lists it, pimcp revoke takes it back.`;
+      return `Allowed: ${who} gets access now. ${program} grants${flags} lists it, ${program} revoke ID${flags} takes it back.`;
     case "denied":
       return `Denied: ${who} gets nothing.`;
     case "wrong_code":

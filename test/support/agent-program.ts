@@ -38,6 +38,7 @@ export interface Announcement {
   readonly redirects: readonly string[] | null;
   readonly root: string;
   readonly tools: readonly string[];
+  readonly warnings: readonly string[];
   readonly pid: number;
 }
 

@@ -62,12 +62,17 @@ async function behindPublicName() {
   return { home, args, open };
 }
 
+const nothingWaits = "Nothing waits: start the connection in the app again.";
+
 /** As another person would read it off another page: never this one. */
 const another = (code: string | undefined) => (code === "000 000" ? "000001" : "000000");
 
-test("[ST64] [ST65] [ST66] with a code: listed with all facts, allowed by the code alone, or with the ID where several wait; a wrong code ends it", async () => {
+test("[ST28] [ST64] [ST65] [ST66] with a code: listed with all facts, allowed by the code alone, or with the ID where several wait; a wrong code ends it", async () => {
   const { home, args, open } = await behindPublicName();
-  await startProgram(home, [...args, "--json"]).ready();
+  const { warnings } = await startProgram(home, [...args, "--json"]).ready();
+  expect(warnings).toEqual([
+    expect.stringContaining("Clients are told https://relay.example, and the relay that is dialled is http://127.0.0.1:") as string,
+  ]);
   const nothing = "No app asks for access. When one does it waits for 10 minutes, with its page open.\n";
   expect(await ask(home, ["pending"])).toEqual({ code: 0, stderr: "", stdout: nothing });
 
@@ -92,12 +97,18 @@ test("[ST64] [ST65] [ST66] with a code: listed with all facts, allowed by the co
   const code = first.code ?? "";
   const allowed = await run(home, ["allow", ...code.split(" ")]);
   expect(allowed).toMatchObject({ code: 0, stderr: "" });
-  expect(allowed.stdout).toBe("Allowed: “Claude <b>” at client.example gets access now. pimcp grants lists it, pimcp revoke takes it back.\n");
+  expect(allowed.stdout).toBe("Allowed: “Claude <b>” at client.example gets access now. pimcp grants lists it, pimcp revoke ID takes it back.\n");
   expect((await first.reload())?.searchParams.get("code")).toMatch(/./);
-  expect(await ask(home, ["allow", code, "--json"])).toEqual({ code: 1, stderr: "", stdout: '{"outcome":"gone","id":null}\n' });
+  expect(await ask(home, ["allow", code, "--json"])).toEqual({
+    code: 1,
+    stderr: "",
+    stdout: `{"outcome":"gone","id":null,"message":"${nothingWaits}"}\n`,
+  });
 
   const [one, other] = [await open("one"), await open("other")];
   for (const window of [one, other]) await window.reload();
+  const elsewhere = await ask(home, ["allow", one.code ?? "", "--workspace", "default"]);
+  expect(elsewhere.stderr).toMatch(/pimcp allow CODE ID --workspace default\. .*: pimcp pending --workspace default shows them\.\n$/);
   const unclear = await ask(home, ["allow", one.code ?? ""]);
   expect(unclear).toMatchObject({ code: 2, stdout: "" });
   expect(unclear.stderr).toMatch(
@@ -134,7 +145,7 @@ test("[ST65] [ST66] without a code: a loopback issuer's request by its ID, and d
   expect(await ask(home, ["allow", "123456"])).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("has no code") as string });
   expect(await ask(home, ["allow", shortIdOf(one.id), "--json"])).toMatchObject({ code: 0, stdout: `{"outcome":"allowed","id":"${one.id}"}\n` });
   expect((await one.reload())?.searchParams.get("code")).toMatch(/./);
-  expect(await ask(home, ["deny", one.id])).toEqual({ code: 1, stderr: "", stdout: "Nothing waits: start the connection in the app again.\n" });
+  expect(await ask(home, ["deny", one.id])).toEqual({ code: 1, stderr: "", stdout: `${nothingWaits}\n` });
 }, 40_000);
 
 test("[ST68] a shell that a tool started may look and deny, and not allow", async () => {

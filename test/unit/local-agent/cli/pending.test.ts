@@ -6,6 +6,7 @@ import { PENDING_HELP, readPendingArguments, type PendingCommand } from "../../.
 import { chooseToAllow, chooseToDeny, shortId } from "../../../../local-agent/cli/waiting-requests.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
+const TYPED = { program: "pimcp", flags: " --port 8778" };
 const HOW = { json: false, choice: { relay: null, workspace: null, port: null } };
 
 describe("the command line", () => {
@@ -74,15 +75,15 @@ describe("which one is meant", () => {
   const one = waiting("abcdefgh1234");
   const two = waiting("abcdXYZW5678");
   const local = waiting("-local-567890", false);
-  const allow = (cards: readonly PendingAuthorization[], code: string | null, id: string | null) => chooseToAllow(cards, { code, id }, "pimcp");
-  const all = "There are abcdef, abcdXY: pimcp pending shows them.";
+  const allow = (cards: readonly PendingAuthorization[], code: string | null, id: string | null) => chooseToAllow(cards, { code, id }, TYPED);
+  const all = "There are abcdef, abcdXY: pimcp pending --port 8778 shows them.";
 
   test("[ST65] the only one by its code alone, one of several by its ID too, one of a loopback issuer without a code", () => {
     expect(allow([one], "123456", null)).toEqual({ ok: true, value: one });
     expect(allow([one, two], "123456", "abcdX")).toEqual({ ok: true, value: two });
     expect(allow([one, two, local], null, "-local-567890")).toEqual({ ok: true, value: local });
     expect(allow([local], null, "local-")).toEqual({ ok: true, value: local });
-    expect(chooseToDeny([one, two], "abcdef", "pimcp")).toEqual({ ok: true, value: one });
+    expect(chooseToDeny([one, two], "abcdef", TYPED)).toEqual({ ok: true, value: one });
   });
 
   test.for<[string, ReturnType<typeof allow>, string, string]>([
@@ -90,24 +91,24 @@ describe("which one is meant", () => {
       "a code with several",
       allow([one, two], "123456", null),
       "unclear",
-      `2 apps wait, and which one is meant must be said: pimcp allow CODE ID. ${all}`,
+      `2 apps wait, and which one is meant must be said: pimcp allow CODE ID --port 8778. ${all}`,
     ],
     ["a beginning of two", allow([one, two], "123456", "abcd"), "unclear", `abcd can be any of several. ${all}`],
     [
       "no code where one is needed",
       allow([one], null, "abcde"),
       "unclear",
-      "abcdef needs the code that its waiting page shows: pimcp allow CODE abcdef",
+      "abcdef needs the code that its waiting page shows: pimcp allow CODE abcdef --port 8778",
     ],
     [
       "a code where there is none",
       allow([local], "123456", null),
       "unclear",
-      "local- has no code, so the one you typed is of something else: pimcp allow local-",
+      "local- has no code, so the one you typed is of something else: pimcp allow local- --port 8778",
     ],
-    ["another id", allow([one], "123456", "zzzz"), "gone", "No request zzzz waits. There is abcdef: pimcp pending shows them."],
+    ["another id", allow([one], "123456", "zzzz"), "gone", "No request zzzz waits. There is abcdef: pimcp pending --port 8778 shows them."],
     ["nothing", allow([], "123456", null), "gone", "Nothing waits: start the connection in the app again."],
-    ["nothing of that id", chooseToDeny([], "zzzz", "pimcp"), "gone", "Nothing waits: start the connection in the app again."],
+    ["nothing of that id", chooseToDeny([], "zzzz", TYPED), "gone", "Nothing waits: start the connection in the app again."],
   ])("[ST65] %s is never guessed", ([, choice, why, sentence]) => {
     expect(choice).toEqual({ ok: false, error: { why, sentence } });
   });
@@ -125,7 +126,7 @@ describe("which one is meant", () => {
 
 describe("the agent's own terminal", () => {
   test("[ST67] says once that an app asks, and no more than a line in 30 seconds", () => {
-    const clock = new ManualClock();
+    const clock = new ManualClock(0);
     const said: string[] = [];
     const { show, stop } = cardLines((line) => said.push(line), "pimcp", { clock, timers: clock });
     const [a, b, c] = [waiting("aaaa"), waiting("bbbb"), waiting("cccc")];
@@ -151,6 +152,19 @@ describe("the agent's own terminal", () => {
     clock.advance(60_000);
     expect(said).toHaveLength(3);
   });
+});
+
+test("[ST67] what has expired is not said any more", () => {
+  const clock = new ManualClock(0);
+  const said: string[] = [];
+  const { show } = cardLines((line) => said.push(line), "pimcp", { clock, timers: clock });
+  show([waiting("aaaa")]);
+  show([waiting("aaaa"), { ...waiting("bbbb"), expiresAt: 20_000 }]);
+  clock.advance(60_000);
+  show([{ ...waiting("cccc"), expiresAt: 60_000 }]);
+  expect(said).toHaveLength(1);
+  show([{ ...waiting("cccc"), expiresAt: 60_001 }]);
+  expect(said).toHaveLength(2);
 });
 
 test("[ST64] JSON is ASCII: what a stranger wrote cannot drive the terminal it is shown on", () => {
