@@ -17,6 +17,7 @@ import {
   readClientSecret,
   readDenied,
   readHost,
+  readIssuer,
   readOrigin,
   readPort,
   readRedirects,
@@ -175,7 +176,9 @@ function readClient(given: GivenFlags): ClientCredentials | null {
 function readMode(given: GivenFlags, situation: Situation, around: Surroundings): Mode {
   if (situation.kind === "stdio") return { kind: "stdio" };
   const listen = readListener(given, "host", "port", DEFAULTS.port);
-  const issuer = given.has("issuer") ? readOrigin(value(given, "issuer"), as(given, "issuer")) : null;
+  // The agent's own port has no workspaces.
+  const readPublic = situation.kind === "http" ? readOrigin : readIssuer;
+  const issuer = given.has("issuer") ? readPublic(value(given, "issuer"), as(given, "issuer")) : null;
   const hasOauth = situation.kind !== "http" && situation.noOauthAs === null;
   requireIssuer(listen, issuer, hasOauth || situation.kind === "http");
   if (situation.kind === "http") return { kind: "http", listen, issuer };

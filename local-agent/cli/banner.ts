@@ -105,11 +105,10 @@ function row(name: string, text: string): Text {
   return { whole: `${name.padEnd(15)}${text}` };
 }
 
-function token({ token }: RunningAgent, { isTerminal }: Audience): readonly string[] {
-  if (isTerminal) return [`Authorization: Bearer ${token.token}`];
-  return [
-    token.file === null ? "Authorization: Bearer, with the token given at the start" : `Authorization: Bearer, with the token in ${token.file}`,
-  ];
+/** The token on a line of its own: a header that a narrow window broke would be copied broken. */
+function token({ token: { token, file } }: RunningAgent, { isTerminal }: Audience): readonly Text[] {
+  const kept = file === null ? "the one given at the start" : `in ${file}`;
+  return [row("header", "Authorization: Bearer …"), row("token", isTerminal ? token : kept)];
 }
 
 function paint(text: string, { colour }: Audience): string {

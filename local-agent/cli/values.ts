@@ -41,12 +41,22 @@ export function readOrigin(text: string, as: string): string {
 /** Like an origin, but the URL people paste, `https://relay/mcp`, is understood too; `local` is the embedded relay. */
 export function readRelay(text: string, as: string): string {
   if (text === "local") return text;
+  refuseWorkspaceIn(text, as, "relay");
+  return readOrigin(text.replace(/\/mcp\/?$/, ""), as);
+}
+
+/** An origin: the issuer of a workspace follows from it and `--workspace`. */
+export function readIssuer(text: string, as: string): string {
+  refuseWorkspaceIn(text, as, "issuer");
+  return readOrigin(text, as);
+}
+
+function refuseWorkspaceIn(text: string, as: string, flag: "relay" | "issuer"): void {
   const [, origin, workspace] = /^(https?:\/\/[^/]+)\/w\/([^/]*)(?:\/mcp)?\/?$/.exec(text) ?? [];
   if (origin !== undefined && workspace !== undefined)
     throw new BadValue(
-      `${as} names a workspace in ${JSON.stringify(text)}: write --relay ${origin} --workspace ${workspace === "" ? "NAME" : workspace}.`,
+      `${as} names a workspace in ${JSON.stringify(text)}: write --${flag} ${origin} --workspace ${workspace === "" ? "NAME" : workspace}.`,
     );
-  return readOrigin(text.replace(/\/mcp\/?$/, ""), as);
 }
 
 /** The name of a workspace. Not the default one's, which has none. */

@@ -141,6 +141,15 @@ test.for<[string, string]>([
   ["--relay https://r.example/w/", '--relay names a workspace in "https://r.example/w/": write --relay https://r.example --workspace NAME.'],
   ["--issuer http://m.example", '--issuer must be https: only a loopback address may be http, got "http://m.example".'],
   ["--issuer https://m.example/x", '--issuer must be an origin without path, query or user, got "https://m.example/x": try https://m.example.'],
+  ["--issuer https://m.example/w/a", '--issuer names a workspace in "https://m.example/w/a": write --issuer https://m.example --workspace a.'],
+  [
+    "--issuer https://m.example/w/a/mcp",
+    '--issuer names a workspace in "https://m.example/w/a/mcp": write --issuer https://m.example --workspace a.',
+  ],
+  [
+    "--http --issuer https://m.example/w/a",
+    '--issuer must be an origin without path, query or user, got "https://m.example/w/a": try https://m.example.',
+  ],
   ["--issuer https://u@m.example", '--issuer must be an origin without path, query or user, got "https://u@m.example": try https://m.example.'],
   ["--allow-origin null", '--allow-origin must be a URL such as https://mcp.example.com, got "null".'],
   ["--tools read,bsh", 'Unknown tool "bsh" in --tools. Did you mean bash? There are: read, write, edit, ls, grep, find, bash, powershell.'],
@@ -166,6 +175,10 @@ test.for<[string, RegExp]>([
   ["--http --no-oauth --host 0.0.0.0", /: add --issuer https/],
 ])("[ST5] %s is refused", ([line, sentence]) => {
   expect(refusal(line)).toMatch(sentence);
+});
+
+test("[ST5] with --http the issuer names the proxy in front, also where --no-oauth is said", () => {
+  expect(settings("--http --no-oauth --issuer https://m.example").mode).toMatchObject({ kind: "http", issuer: "https://m.example" });
 });
 
 /** A value for each flag, by itself beyond reproach. */

@@ -53,7 +53,8 @@ pimcp 1.2.3 is ready.
                 comes, the page shows it, and your Allow permits it.
                 client id      pimcp-abc
                 client secret  SECRET-CLIENT
-  With a token  Authorization: Bearer SECRET-TOKEN
+  With a token  header         Authorization: Bearer …
+                token          SECRET-TOKEN
   Root          /srv/work
   Tools         read, bash
   Confinement   bash is not confined.
@@ -64,13 +65,22 @@ pimcp 1.2.3 is ready.
 `);
 });
 
+test("[ST50] what is pasted stands whole on a line of its own, and of 80 columns fits", () => {
+  const token = "x".repeat(43);
+  const text = bannerText({ ...agent, token: { ...agent.token, token } }, terminal);
+  const line = text.split("\n").find((each) => each.includes(token)) ?? "";
+  expect(line).toBe(`                token          ${token}`);
+  expect(line.length).toBeLessThan(80);
+  expect(bannerText(agent, { ...terminal, columns: 40 })).toContain("header         Authorization: Bearer …\n");
+});
+
 test("[ST51] anywhere else no secret is printed, but the files that hold them are named", () => {
   for (const text of [bannerText(agent, pipe), bannerJson(agent, pipe)]) {
     expect(text).not.toContain("SECRET");
     expect(text).toContain("/c/token");
     expect(text).toContain("/s/page.html");
   }
-  expect(bannerText({ ...agent, token: { ...agent.token, file: null } }, pipe)).toContain("with the token given at the start");
+  expect(bannerText({ ...agent, token: { ...agent.token, file: null } }, pipe)).toContain("token          the one given at the start\n");
 });
 
 const named = { ...agent, client: { ...clientOf(agent), redirects: ["https://a.example/r/1", "http://localhost:9/cb"] } };
