@@ -44,7 +44,7 @@ describe("the command line", () => {
     [["create", "LM", "Studio"], 'pimcp token create takes one name: put it in quotes, "LM Studio".'],
     [["create", " a"], name(" a")],
     [["create", "a  b"], name("a  b")],
-    [["create", "a\u00a0b"], name("a\u00a0b")],
+    [["create", "a\u00a0b"], name("a‹U+00A0›b")],
     [["create", "a\nb"], name("a⏎b")],
     [["create", "a\u202eb"], name("a‹U+202E›b")],
     [["create", "a", "--scope", "admin"], '--scope can only be mcp, which is all there is, got "admin".'],
