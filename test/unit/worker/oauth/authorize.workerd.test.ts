@@ -540,10 +540,6 @@ function anew(bench: Bench): Bench {
 
 /** Rings until the question that is under way is answered. */
 async function waitFor(ring: () => void, asked: Promise<unknown>): Promise<void> {
-  let isAnswered = false;
-  void asked.then(() => (isAnswered = true));
-  while (!isAnswered) {
-    ring();
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const ringing = setInterval(ring, 10);
+  await asked.finally(() => clearInterval(ringing));
 }
