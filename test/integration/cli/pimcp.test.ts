@@ -285,10 +285,15 @@ test("[ST8] pimcp open hands a browser the private file and never the secret", a
 test("[ST8] where no browser can be started pimcp open says what to open", async () => {
   const home = newHome();
   const said = await startProgram(home, QUIET).ready();
+  const without = "Without one, pimcp pending and pimcp allow CODE do the same here.\n";
   const failing = await ended(home, ["open"], desktop("sleep 0.2; exit 3").env);
-  expect(failing).toEqual({ code: 0, stdout: `No browser could be started: open ${said.pageFile} in a browser on this machine.\n`, stderr: "" });
+  expect(failing).toEqual({
+    code: 0,
+    stdout: `No browser could be started: open ${said.pageFile} in a browser on this machine.\n${without}`,
+    stderr: "",
+  });
   const bare = await ended(home, ["open"], { DISPLAY: "", WAYLAND_DISPLAY: "", WSL_DISTRO_NAME: "" });
-  expect(bare).toEqual({ code: 0, stdout: `There is no display here: open ${said.pageFile} in a browser on this machine.\n`, stderr: "" });
+  expect(bare).toEqual({ code: 0, stdout: `There is no display here: open ${said.pageFile} in a browser on this machine.\n${without}`, stderr: "" });
 });
 
 test("[ST11] settings that cannot be written are one sentence", async () => {
