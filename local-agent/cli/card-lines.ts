@@ -24,7 +24,7 @@ export function cardLines(
 
   function speak(): void {
     // What came in the pause may have run out in it.
-    const fresh = waiting.filter(({ id, expiresAt }) => !said.has(id) && clock.now() < expiresAt);
+    const fresh = waiting.filter(({ id }) => !said.has(id));
     const [first] = fresh;
     if (first === undefined || cancel !== undefined) return;
     const pause = quietUntil - clock.now();

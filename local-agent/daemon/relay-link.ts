@@ -17,6 +17,7 @@ import type { LinkState } from "../../shared/desk.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
 import {
+  AGENT_CALLS,
   RELAY_CALLS,
   type AgentFrame,
   type CallFrame,
@@ -57,6 +58,8 @@ export interface RelayLinkOptions {
 export interface RelayLink {
   /** Rejects after 20 s, or when there is no link. */
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
+  /** The cards that are up, by the relay's own clock. Rejects as `decide` does. */
+  pending(): Promise<readonly PendingAuthorization[]>;
   /** What is granted now. Rejects as `decide` does. */
   grants(): Promise<readonly Grant[]>;
   /** Ends grants at once. Rejects as `decide` does; whether they ended is then not known. */
@@ -136,6 +139,10 @@ class Link implements RelayLink {
 
   async decide(decision: AuthorizationDecision): Promise<DecisionOutcome> {
     return v.parse(DecisionOutcome, await this.#call("authorization.decide", decision));
+  }
+
+  async pending(): Promise<readonly PendingAuthorization[]> {
+    return v.parse(AGENT_CALLS["authorization.list"].result, await this.#call("authorization.list", {})).pending;
   }
 
   async grants(): Promise<readonly Grant[]> {

@@ -80,7 +80,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     deposits: depositor({ ...context, origins, tokens, client, surface: parts.surface }),
   });
   parts.attach(link);
-  await openControl(context, { desk: parts.desk, tokens, clock: context.clock }, control);
+  await openControl(context, { desk: parts.desk, tokens, pending: () => link.pending() }, control);
   await firstWelcome(context, link, url, news);
   return { info, token, client, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
 }

@@ -131,6 +131,7 @@ async function answer(found: Pending | undefined, asPage: boolean, options: Coll
   }
   // Removed before anything is awaited: of two questions at once only one collects.
   options.pending.remove(found.id);
+  if (found.state === "waiting") options.onChanged(); // It has run out just now.
   const response = sendOn(await outcomeOf(found, options), found.facts.redirectUri, asPage);
   response.headers.append("set-cookie", setWaitingCookie(found.facts.issuer, found.facts.cookieName, "", 0));
   return response;

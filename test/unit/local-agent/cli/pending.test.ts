@@ -154,19 +154,6 @@ describe("the agent's own terminal", () => {
   });
 });
 
-test("[ST67] what has expired is not said any more", () => {
-  const clock = new ManualClock(0);
-  const said: string[] = [];
-  const { show } = cardLines((line) => said.push(line), "pimcp", { clock, timers: clock });
-  show([waiting("aaaa")]);
-  show([waiting("aaaa"), { ...waiting("bbbb"), expiresAt: 20_000 }]);
-  clock.advance(60_000);
-  show([{ ...waiting("cccc"), expiresAt: 60_000 }]);
-  expect(said).toHaveLength(1);
-  show([{ ...waiting("cccc"), expiresAt: 60_001 }]);
-  expect(said).toHaveLength(2);
-});
-
 test("[ST64] JSON is ASCII: what a stranger wrote cannot drive the terminal it is shown on", () => {
   expect(jsonLine({ name: "a\u202e\u009bé😀" })).toBe('{"name":"a\\u202e\\u009b\\u00e9\\ud83d\\ude00"}\n');
 });

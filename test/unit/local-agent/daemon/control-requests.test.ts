@@ -1,11 +1,9 @@
 import { expect, test } from "vitest";
 import { handleControl } from "../../../../local-agent/daemon/control-requests.ts";
 import { deskUnderTest, EXAMPLE_INFO, exampleAuthorization } from "../../../support/desk-under-test.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
 
 function asked() {
-  const clock = new ManualClock(0);
-  const { desk } = deskUnderTest({ clock });
+  const { desk } = deskUnderTest();
   desk.setLink({ at: "open", since: 0 });
   let reloads = 0;
   const tokens = {
@@ -14,20 +12,21 @@ function asked() {
       reloads++;
     },
   };
-  return { parts: { desk, tokens, clock }, clock, desk, reloads: () => reloads };
+  return { parts: { desk, tokens, pending: () => Promise.resolve([]) }, desk, reloads: () => reloads };
 }
 
-test("[ST64] a request that has expired is listed no more, though the relay still counts it", async () => {
-  const { parts, clock, desk } = asked();
-  const [early, late] = [exampleAuthorization({ id: "early", expiresAt: 600_000 }), exampleAuthorization({ id: "late", expiresAt: 600_001 })];
+test("[ST64] the relay is asked what waits: it knows what has run out, and the pages learn of it too", async () => {
+  const { parts, desk } = asked();
+  const [early, late] = [exampleAuthorization({ id: "early" }), exampleAuthorization({ id: "late" })];
   desk.setAuthorizations([early, late]);
-  const pending = async () => ((await handleControl(parts, { method: "authorization.list" })) as { readonly pending: unknown }).pending;
-  clock.advance(599_999);
-  expect(await pending()).toEqual([early, late]);
-  clock.advance(1);
-  expect(await pending()).toEqual([late]);
-  clock.advance(1);
-  expect(await pending()).toEqual([]);
+  const list = await handleControl({ ...parts, pending: () => Promise.resolve([late]) }, { method: "authorization.list" });
+  expect(list).toMatchObject({ pending: [late] });
+  expect(desk.snapshot().authorizations).toEqual([late]);
+  const unanswered = handleControl(
+    { ...parts, pending: () => Promise.reject(new Error("the relay did not answer")) },
+    { method: "authorization.list" },
+  );
+  await expect(unanswered).rejects.toThrow("the relay did not answer");
 });
 
 test("[ST74] whoever has tokens read anew hears where they hold", async () => {
