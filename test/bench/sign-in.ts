@@ -1,5 +1,6 @@
 /** What signing in costs, with a person who answers at once (`agent-child.ts`), and what checking a token costs on every call. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { authorizeUrl } from "../support/sign-in.ts";
 import { median } from "./measure.ts";
 
 /** Median milliseconds of each step. */
@@ -63,15 +64,7 @@ interface Page {
 }
 
 async function open(origin: string, clientId: string, verifier: string): Promise<Page> {
-  const query = new URLSearchParams({
-    response_type: "code",
-    client_id: clientId,
-    redirect_uri: REDIRECT,
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-    code_challenge_method: "S256",
-    state: "bench",
-  });
-  const answer = await fetch(`${origin}/authorize?${query}`);
+  const answer = await fetch(authorizeUrl(origin, { clientId, redirect: REDIRECT, verifier }));
   const id = /data-id="([^"]+)"/.exec(await answer.text())?.[1];
   if (id === undefined) throw new Error(`/authorize answered ${answer.status} without a page that waits`);
   return { id, cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "" };

@@ -44,16 +44,21 @@ async function token(origin: string, form: Record<string, string>): Promise<Omit
 }
 
 async function authorize(origin: string, pageUrl: string, clientId: string, verifier: string): Promise<string> {
+  const { callback } = await openAndAllow(authorizeUrl(origin, { clientId, redirect: REDIRECT, verifier }), decideOnPage(pageUrl));
+  return callback.searchParams.get("code") ?? "";
+}
+
+/** Where a client sends its browser, with PKCE. */
+export function authorizeUrl(origin: string, of: { readonly clientId: string; readonly redirect: string; readonly verifier: string }): URL {
   const query = new URLSearchParams({
     response_type: "code",
-    client_id: clientId,
-    redirect_uri: REDIRECT,
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    client_id: of.clientId,
+    redirect_uri: of.redirect,
+    code_challenge: createHash("sha256").update(of.verifier).digest("base64url"),
     code_challenge_method: "S256",
     state: "s",
   });
-  const { callback } = await openAndAllow(new URL(`${origin}/authorize?${query}`), decideOnPage(pageUrl));
-  return callback.searchParams.get("code") ?? "";
+  return new URL(`${origin}/authorize?${query}`);
 }
 
 /** The person's answer to the card of this id; resolves with what became of it. */

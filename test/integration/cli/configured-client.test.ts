@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { PendingAuthorization } from "../../../shared/authorization.ts";
-import type { DeskSnapshot } from "../../../shared/desk.ts";
 import { newHome, QUIET, startProgram, type Announcement, type Home } from "../../support/agent-program.ts";
+import { pageAddress, pageShows } from "../../support/page-shows.ts";
 import { decideOnPage, openAndAllow } from "../../support/sign-in.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 import { AGENT_KEY, startWorker } from "../../support/worker-runtime.ts";
@@ -23,21 +23,7 @@ function keptPair({ clientFile }: Announcement): Pair {
   return JSON.parse(readFileSync(clientFile ?? "", "utf8")) as Pair;
 }
 
-const pageOf = ({ pageFile }: Announcement): string => /href="([^"]+)"/.exec(readFileSync(pageFile ?? "", "utf8"))?.[1] ?? "";
-
-/** What a page that is opened now shows first. */
-async function pageShows(pageUrl: string): Promise<DeskSnapshot> {
-  const { origin, hash } = new URL(pageUrl);
-  const ended = new AbortController();
-  const stream = await fetch(`${origin}/api/events`, { headers: { authorization: `Bearer ${hash.slice(1)}` }, signal: ended.signal });
-  let text = "";
-  for await (const piece of stream.body ?? []) {
-    text += new TextDecoder().decode(piece);
-    if (text.includes("\n")) break;
-  }
-  ended.abort();
-  return (JSON.parse(text.slice(0, text.indexOf("\n"))) as { snapshot: DeskSnapshot }).snapshot;
-}
+const pageOf = ({ pageFile }: Announcement): string => pageAddress(pageFile);
 
 const authorizeUrl = (said: Announcement, id: string, address = ADDRESS): URL =>
   new URL(`/authorize?${new URLSearchParams({ response_type: "code", client_id: id, redirect_uri: address, state: "s" })}`, said.mcpUrl);

@@ -7,8 +7,8 @@ import { claimAgentPlace } from "../../../local-agent/daemon/agent-lock.ts";
 import { controlPath, serveControl } from "../../../local-agent/daemon/control-server.ts";
 import { StartFailure } from "../../../local-agent/daemon/start-failure.ts";
 import { systemTimers } from "../../../local-agent/node/system-time.ts";
-import type { DeskSnapshot } from "../../../shared/desk.ts";
 import { newHome, QUIET, startProgram, type Home } from "../../support/agent-program.ts";
+import { pageAddress, pageShows } from "../../support/page-shows.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 import { AGENT_KEY, startWorker } from "../../support/worker-runtime.ts";
 
@@ -58,18 +58,7 @@ async function call(url: string, token: string, command?: string): Promise<{ rea
 
 /** Who called, as the page has it. */
 async function callersOn(pageFile: string | null): Promise<readonly string[]> {
-  const address = /href="([^"]+)"/.exec(readFileSync(pageFile ?? "", "utf8"))?.[1] ?? "";
-  const { origin, hash } = new URL(address);
-  const ended = new AbortController();
-  const stream = await fetch(`${origin}/api/events`, { headers: { authorization: `Bearer ${hash.slice(1)}` }, signal: ended.signal });
-  let text = "";
-  for await (const piece of stream.body ?? []) {
-    text += new TextDecoder().decode(piece);
-    if (text.includes("\n")) break;
-  }
-  ended.abort();
-  const { snapshot } = JSON.parse(text.slice(0, text.indexOf("\n"))) as { snapshot: DeskSnapshot };
-  return snapshot.timeline.map(({ client }) => client);
+  return (await pageShows(pageAddress(pageFile))).timeline.map(({ client }) => client);
 }
 
 /** Every file of this home that is text, for what must be in none of them. */
