@@ -36,7 +36,7 @@ export function createConfiguredClient(sql: SqlStorage, deposits: () => Deposits
   const client = () => deposits()?.client;
   const approved = (id: string) =>
     sql
-      .exec<{ uri: string }>("SELECT redirect_uri AS uri FROM approved_redirects WHERE client_id = ? ORDER BY at DESC LIMIT ?", id, MAX_APPROVED)
+      .exec<{ uri: string }>("SELECT redirect_uri AS uri FROM approved_redirects WHERE client_id = ?", id)
       .toArray()
       .map(({ uri }) => uri);
   const addresses = (id: string) => client()?.redirects ?? approved(id);
@@ -63,6 +63,13 @@ export function createConfiguredClient(sql: SqlStorage, deposits: () => Deposits
     isStrict: () => client()?.redirects != null,
     approve(clientId, redirectUri, now) {
       sql.exec("INSERT OR REPLACE INTO approved_redirects(client_id, redirect_uri, at) VALUES(?, ?, ?)", clientId, redirectUri, now);
+      // Gone for good: one that was only left out of sight would be known again when others are forgotten.
+      sql.exec(
+        `DELETE FROM approved_redirects WHERE client_id = ?1 AND redirect_uri IN
+         (SELECT redirect_uri FROM approved_redirects WHERE client_id = ?1 ORDER BY at DESC LIMIT -1 OFFSET ?2)`,
+        clientId,
+        MAX_APPROVED,
+      );
     },
     forget(clientId, redirectUri) {
       for (const known of approved(clientId)) {

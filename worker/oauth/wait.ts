@@ -157,7 +157,7 @@ async function outcomeOf({ state, facts }: Pending, options: Collecting): Promis
     case "denied":
       return failed("access_denied", "The person at the workstation did not allow it.");
     case "displaced":
-      return failed("temporarily_unavailable", "Too many sign-ins were started at once, and this one gave way. Start again in the app.");
+      return failed("temporarily_unavailable", "This sign-in gave way to newer ones. Start again in the app.");
     case "waiting":
       return failed("access_denied", "Nobody answered within 10 minutes. Start again in the app.");
     case "allowed": {

@@ -246,6 +246,26 @@ describe("an address nobody set up in advance", () => {
       expect(cards(bench)).toMatchObject([{ configured: "new", allowedBefore: true }]);
     }));
 
+  test("[OA104] is one of the fifty latest, and an older one is new for good", () =>
+    withPair(async (bench) => {
+      for (let at = 0; at < 51; at += 1) {
+        await codeOf(bench, await openPlain(bench, `${ADDRESS}-${at}`));
+        bench.pass(60_000);
+      }
+      expect(bench.count("approved_redirects")).toBe(50);
+      const latest = bench.issuer.grants().map(({ id }) => id);
+      await bench.issuer.revoke(latest.slice(0, 5));
+      for (const [address, configured] of [
+        [`${ADDRESS}-0`, "new"],
+        [`${ADDRESS}-1`, "approved"],
+      ] as const) {
+        const opened = await openPlain(bench, address);
+        await bench.look(opened);
+        expect(cards(bench)).toMatchObject([{ redirectUri: address, configured }]);
+        await bench.issuer.decide({ id: opened.id, allow: false });
+      }
+    }));
+
   test("[OA108] on loopback is forgotten whatever its port and name", () =>
     withPair(async (bench) => {
       await codeOf(bench, await openPlain(bench, "http://127.0.0.1:5000/cb"));
