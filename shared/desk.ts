@@ -1,5 +1,7 @@
 /** What the loopback page shows. The page's server sends `DeskSnapshot` once, then `DeskEvent`s (one declaration for both sides). */
 import * as v from "valibot";
+import { ApprovalCard, ApprovalEnd } from "./approval.ts";
+import { HumanClient, HumanEntry, Mark, NewSaid, NewTyped } from "./human/entry.ts";
 import { DecisionOutcome, Grant, PendingAuthorization } from "./authorization.ts";
 import { BoundedOutput } from "./bounded-output.ts";
 
@@ -37,12 +39,42 @@ export const DeskInfo = v.object({
   tokenSet: v.boolean(),
   /** The client that is set up by hand, without its secret; null: there is none. */
   client: v.nullable(v.object({ id: v.string(), redirects: v.nullable(v.array(v.string())) })),
+  /** Whether clients can talk with the person (`--human`). */
+  human: v.boolean(),
+  /** Tools whose every call waits for a click. */
+  approve: v.array(v.string()),
+  /** How long a blocking call waits at most, in milliseconds. */
+  waitMs: v.number(),
+  /** Whether the page's secret is the person's own (`--ui-token`); its value is never here. */
+  uiToken: v.boolean(),
   /** What confines the shell and what does not, as sentences. */
   confinement: v.array(v.string()),
   warnings: v.array(v.string()),
   startedAt: v.number(),
 });
 export type DeskInfo = v.InferOutput<typeof DeskInfo>;
+
+/** A client that waits for the person right now. */
+export const Waiting = v.object({ client: HumanClient, questionId: v.nullable(v.string()), since: v.number(), until: v.number() });
+export type Waiting = v.InferOutput<typeof Waiting>;
+
+/** A client that called lately, and may be written to. */
+export const SeenClient = v.object({ ...HumanClient.entries, lastAt: v.number() });
+export type SeenClient = v.InferOutput<typeof SeenClient>;
+
+/** The conversation as the page shows it; absent without `--human`. */
+export const ConversationView = v.object({
+  /** In order of arrival: the latest ones, the bound is the desk's. */
+  entries: v.array(HumanEntry),
+  /** Said here and not yet kept by the relay: safe on this machine's disk, and sent when it is back. */
+  unsent: v.array(v.variant("kind", [NewSaid, NewTyped])),
+  /** False until the relay has told what was said before this start. */
+  isLoaded: v.boolean(),
+  waiting: v.nullable(Waiting),
+  /** Latest first. */
+  clients: v.array(SeenClient),
+});
+export type ConversationView = v.InferOutput<typeof ConversationView>;
 
 export const DeskSnapshot = v.object({
   info: DeskInfo,
@@ -51,6 +83,8 @@ export const DeskSnapshot = v.object({
   /** As the relay said last; null: it was not asked yet. */
   grants: v.nullable(v.array(Grant)),
   timeline: v.array(TimelineCall),
+  approvals: v.array(ApprovalCard),
+  conversation: v.nullable(ConversationView),
 });
 export type DeskSnapshot = v.InferOutput<typeof DeskSnapshot>;
 
@@ -63,6 +97,14 @@ export const DeskEvent = v.variant("t", [
   v.object({ t: v.literal("grants"), grants: v.array(Grant) }),
   v.object({ t: v.literal("call"), call: TimelineCall }),
   v.object({ t: v.literal("output"), callId: v.string(), delta: v.string() }),
+  v.object({ t: v.literal("approvals"), approvals: v.array(ApprovalCard) }),
+  /** A card is over; every open page says so. */
+  v.object({ t: v.literal("approval_over"), id: v.string(), end: ApprovalEnd }),
+  /** A new entry, or the same one changed: by id. */
+  v.object({ t: v.literal("entry"), entry: HumanEntry }),
+  v.object({ t: v.literal("marks"), marks: v.array(Mark) }),
+  /** Whatever else of the conversation changed, whole. */
+  v.object({ t: v.literal("conversation"), ...v.omit(ConversationView, ["entries"]).entries }),
   /** Last event of a stream that gave way to a newer page: browsers open only six connections to one address. */
   v.object({ t: v.literal("displaced") }),
 ]);

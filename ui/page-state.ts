@@ -80,6 +80,11 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return changeDesk(page, (desk) => ({ ...desk, timeline: withCall(desk.timeline, event.call) }));
     case "output":
       return changeDesk(page, (desk) => ({ ...desk, timeline: withOutput(desk.timeline, event.callId, event.delta) }));
+    case "approvals":
+    case "approval_over":
+    case "entry":
+    case "marks":
+    case "conversation":
     case "displaced":
       return page;
   }

@@ -156,6 +156,11 @@ function readSettings(given: GivenFlags, situation: Situation, around: Surroundi
       .flatMap((list) => list.split(","))
       .map((item) => readOrigin(item.trim(), "--allow-origin")),
     ui: readUiListener(given),
+    uiToken: null,
+    human: false,
+    approve: [],
+    blockMs: null,
+    auditFull: false,
     openPage: !isOn(given, "no-open"),
     json: isOn(given, "json"),
     verbose: isOn(given, "verbose"),

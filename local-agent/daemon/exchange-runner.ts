@@ -105,6 +105,7 @@ export class ExchangeRunner {
     try {
       const answer = await this.#ports.handler(toRequest(frame, body), {
         principal: frame.principal,
+        x,
         signal: running.over.signal,
         gone: running.gone.signal,
       });

@@ -46,6 +46,16 @@ export interface Settings {
   /** Foreign web origins that may call `/mcp`. */
   readonly allowOrigins: readonly string[];
   readonly ui: Listener;
+  /** The page's secret, chosen by the person; null: a new one at every start. */
+  readonly uiToken: string | null;
+  /** Whether clients can talk with the person. */
+  readonly human: boolean;
+  /** Tools whose every call waits for a click; never without `human`. */
+  readonly approve: readonly string[];
+  /** How long `human_ask` and `human_wait` may block, in milliseconds; null: the default. */
+  readonly blockMs: number | null;
+  /** Whether the audit log has the arguments themselves, not only their hashes. */
+  readonly auditFull: boolean;
   readonly openPage: boolean;
   readonly json: boolean;
   readonly verbose: boolean;

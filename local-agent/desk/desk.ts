@@ -81,7 +81,15 @@ export function createDesk(options: DeskOptions): Desk {
       link = next;
       publish({ t: "link", link });
     },
-    snapshot: () => ({ info, link, authorizations: tray.list(), grants: granted.known(), timeline: timeline.list() }),
+    snapshot: () => ({
+      info,
+      link,
+      authorizations: tray.list(),
+      grants: granted.known(),
+      timeline: timeline.list(),
+      approvals: [],
+      conversation: null,
+    }),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,7 +1,7 @@
 /** SDK responses → answers for whoever carries them. */
 import { RPC, rpcErrorEvent, type RpcId } from "../../shared/jsonrpc.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
-import { createSseAnswer, type SseAnswerOptions } from "./sse-answer.ts";
+import { createSseAnswer, type SseAnswer, type SseAnswerOptions } from "./sse-answer.ts";
 
 const LOST =
   "The connection to the workstation was lost before the answer was complete. The command may have run, in part or to its end: look before you run it again.";
@@ -20,9 +20,9 @@ export function callAnswer(
   events: ReadableStream<Uint8Array>,
   id: RpcId,
   options: SseAnswerOptions,
-): { readonly answer: ExchangeAnswer; readonly writable: () => boolean } {
-  const { body, writable } = createSseAnswer(events, options);
-  return { answer: { response: withOurHeaders(response, body), lastWords: rpcErrorEvent(id, RPC.internalError, LOST) }, writable };
+): { readonly answer: ExchangeAnswer; readonly stream: Pick<SseAnswer, "writable" | "probe"> } {
+  const stream = createSseAnswer(events, options);
+  return { answer: { response: withOurHeaders(response, stream.body), lastWords: rpcErrorEvent(id, RPC.internalError, LOST) }, stream };
 }
 
 export function isEventStream(response: Response): boolean {

@@ -8,7 +8,7 @@ import type { CallScope } from "./tool-call.ts";
 
 export interface ExchangeCallScope extends CallScope {
   /** Connects the scope to the answer's stream, once there is one. */
-  watch(writable: () => boolean): void;
+  watch(stream: { readonly writable: () => boolean; readonly probe: () => void }): void;
   /** The answer is over. A call that still runs then (a legacy client left) keeps the scope until it settles. */
   answered(): void;
 }
@@ -22,16 +22,19 @@ export function openCallScope(
   id: RpcId,
   ports: { readonly live: LiveCalls; readonly timers: Timers; readonly lifeMs: number },
 ): ExchangeCallScope {
-  const { principal, signal, gone } = exchange.context;
+  const { principal, x, signal, gone } = exchange.context;
   const ends = exchange.era === "modern" ? linkSignals(signal, gone) : linkSignals(signal);
-  let isWritable = (): boolean => true;
+  let stream = { writable: (): boolean => true, probe: (): void => {} };
   let running = false;
   return {
     principal,
+    x,
     signal: ends.signal,
-    writable: () => isWritable(),
-    watch(writable) {
-      isWritable = writable;
+    gone,
+    probe: () => stream.probe(),
+    writable: () => stream.writable(),
+    watch(opened) {
+      stream = opened;
     },
     answered() {
       if (!running) ends.unlink();

@@ -3,6 +3,8 @@ import type { Principal } from "../../shared/principal.ts";
 
 export interface ExchangeContext {
   readonly principal: Principal;
+  /** The relay's number of the exchange: whoever keeps it knows whether its answer arrived. Null without a relay. */
+  readonly x: number | null;
   /** Aborts when the exchange is over: cancelled, past its deadline, unknown to the relay, or the agent is leaving. */
   readonly signal: AbortSignal;
   /**

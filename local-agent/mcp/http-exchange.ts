@@ -76,8 +76,8 @@ async function answerCall(options: HttpExchangeOptions, live: LiveCalls, exchang
     scope.answered();
     return wholeAnswer(response);
   }
-  const { answer, writable } = callAnswer(response, response.body, id, { ...options, onEnd: () => scope.answered() });
-  scope.watch(writable);
+  const { answer, stream } = callAnswer(response, response.body, id, { ...options, onEnd: () => scope.answered() });
+  scope.watch(stream);
   return answer;
 }
 
@@ -160,7 +160,10 @@ function acceptingBoth(received: Headers): Headers {
 /** For requests that cannot reach a tool. */
 const noCalls: CallScope = {
   principal: { id: "none", kind: "local", name: "none", scope: [] },
+  x: null,
   signal: new AbortController().signal,
+  gone: new AbortController().signal,
+  probe: () => {},
   writable: () => true,
   began: () => () => {},
 };

@@ -72,7 +72,7 @@ async function resultsOf(asked: Ask, methods: readonly string[]): Promise<Record
 async function ask(handle: ExchangeHandler, era: Era, method: string, params: JsonObject): Promise<JsonObject | null> {
   const never = new AbortController().signal;
   const principal: Principal = { id: "local:offline", kind: "local", name: "relay", scope: [] };
-  const { response } = await handle(requestOf(era, method, params), { principal, signal: never, gone: never });
+  const { response } = await handle(requestOf(era, method, params), { principal, x: null, signal: never, gone: never });
   const text = await response.text();
   const json = response.headers.get("content-type")?.startsWith("text/event-stream") === true ? lastEventData(text) : text;
   const answer = parseJson(json);

@@ -13,6 +13,8 @@ const UNREAD_BYTES = 64 * 1024;
 export interface SseAnswer {
   readonly body: ReadableStream<Uint8Array>;
   readonly writable: () => boolean;
+  /** Writes a comment now. */
+  readonly probe: () => void;
 }
 
 export interface SseAnswerOptions {
@@ -27,10 +29,13 @@ export function createSseAnswer(events: ReadableStream<Uint8Array>, options: Sse
   let stopTimer: () => void = () => {};
   let out: ReadableStreamDefaultController<Uint8Array> | null = null;
 
+  const probe = (): void => {
+    if (hasRoom(out)) out?.enqueue(KEEP_ALIVE);
+  };
   const rest = (): void => {
     stopTimer();
     stopTimer = options.timers.after(options.keepAliveMs, () => {
-      if (hasRoom(out)) out?.enqueue(KEEP_ALIVE);
+      probe();
       rest();
     });
   };
@@ -64,7 +69,7 @@ export function createSseAnswer(events: ReadableStream<Uint8Array>, options: Sse
     },
     { highWaterMark: UNREAD_BYTES, size: (chunk) => chunk.byteLength },
   );
-  return { body, writable: () => hasRoom(out) };
+  return { body, writable: () => hasRoom(out), probe };
 }
 
 function hasRoom(controller: ReadableStreamDefaultController<Uint8Array> | null): boolean {

@@ -22,7 +22,10 @@ export function serveOverStdio(options: StdioOptions, streams: StdioStreams): { 
   const ended = new AbortController();
   const scope: CallScope = {
     principal: { id: "local", kind: "local", name: "stdio", scope: [] },
+    x: null,
     signal: ended.signal,
+    gone: ended.signal,
+    probe: () => {},
     writable: () => !streams.output.writableNeedDrain,
     began: (abort) => options.timers.after(options.lifeMs, () => abort(lifeIsOver(options.lifeMs))),
   };

@@ -9,6 +9,12 @@ import type { FairShare } from "./fair-share.ts";
 /** The exchange or connection that a call belongs to. */
 export interface CallScope {
   readonly principal: Principal;
+  /** `ExchangeContext.x`. */
+  readonly x: number | null;
+  /** Aborts when the client's connection was seen closed, whatever that means for the call. */
+  readonly gone: AbortSignal;
+  /** Writes a comment into the answer's stream, if there is one: a connection that its client closed is noticed by writing. */
+  readonly probe: () => void;
   /** Aborts when the call must end; its reason is handed to the tool unchanged. */
   readonly signal: AbortSignal;
   /** False while the client does not take what was already written. */

@@ -50,7 +50,7 @@ export interface TestContext extends ExchangeContext {
 export function context(id = "grant:1"): TestContext {
   const end = new AbortController();
   const leave = new AbortController();
-  return { principal: principal(id), signal: end.signal, gone: leave.signal, end, leave };
+  return { principal: principal(id), x: null, signal: end.signal, gone: leave.signal, end, leave };
 }
 
 export type Message = { readonly id?: unknown; readonly method: string; readonly params?: Record<string, unknown> };
