@@ -17,9 +17,15 @@ export const HUMAN_PARAMS = {
   "human.ask": v.object({ entry: NewAsked }),
   /**
    * Everything that waits for this client, oldest first, for the answer of exchange `x`. The relay commits when that
-   * exchange settles, and gives the messages back to the queue when it fails. Null commits at once.
+   * exchange settles, and gives the messages back to the queue when it fails. Null commits at once. Asked again for the
+   * same `x`, it answers with what is leased to `x` already: the first answer may have been lost with the link.
    */
   "human.take": v.object({ principalId, x: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1))) }),
+  /**
+   * The call that took messages for exchange `x` was cancelled before it could answer: they go back to the queue as
+   * repeats, although the exchange may end well. Nothing taken for `x`: no effect.
+   */
+  "human.release": v.object({ x: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
   /** A question of this client, and its answer however often that was delivered. */
   "human.question": v.object({ principalId, id: EntryId }),
   /** One piece of an image, in order; the message that names the image follows. Unnamed ones are swept after a day. */
@@ -51,6 +57,7 @@ export const HUMAN_RESULTS = {
   ]),
   /** `left`: how many still wait, because one answer has a bound. */
   "human.take": v.object({ messages: v.array(Typed), left: v.number() }),
+  "human.release": v.object({}),
   "human.question": v.object({ question: v.nullable(Asked), answer: v.nullable(Typed) }),
   "human.image.put": v.object({}),
   /** Base64. `parts` 0: there is no such image any more. */
