@@ -5,12 +5,13 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { ClientCredentials } from "../daemon/client-credentials.ts";
-import { DEFAULTS, isLoopback, type Listener, type Mode, type Settings } from "../daemon/settings.ts";
+import { DEFAULTS, hasPage, isLoopback, type Listener, type Mode, type Settings } from "../daemon/settings.ts";
 import { readChosenWorkspace, readingValues } from "./command-words.ts";
 import { envName, type FlagName } from "./flags.ts";
 import { readArgv, readEnvironment, type CommandLine, type GivenFlag, type GivenFlags } from "./given-flags.ts";
-import { keepFitting, type Situation } from "./mode-flags.ts";
+import { keepFitting, type Carrier, type Situation } from "./mode-flags.ts";
 import { didYouMean } from "./nearest.ts";
+import { longWaitNotice, readApproved, readBlockMs, readUiHost, readUiToken } from "./human-values.ts";
 import {
   BadValue,
   readClientId,
@@ -110,7 +111,7 @@ function readRun(asked: Asked, around: Surroundings): Result<Run, string> {
     const fitting = keepFitting(given, situation);
     if (!fitting.ok) return fitting;
     const settings = readSettings(fitting.value.given, situation, around);
-    if (situation.kind === "embedded") requireTwoPorts(settings, fitting.value.given);
+    if (situation.kind !== "dialled") requireTwoPorts(settings, fitting.value.given);
     return ok({ settings, notices: [...fitting.value.notices, ...notices(asked, fitting.value.given, settings, around)] });
   } catch (error) {
     if (error instanceof BadValue) return err(error.message);
@@ -120,6 +121,10 @@ function readRun(asked: Asked, around: Surroundings): Result<Run, string> {
 
 /** [ST4] Who carries MCP, before any value is looked at. */
 function readSituation(given: GivenFlags, around: Surroundings): Situation {
+  return { ...readCarrier(given, around), human: isOn(given, "human") };
+}
+
+function readCarrier(given: GivenFlags, around: Surroundings): Carrier {
   const http = isOn(given, "http");
   if (isOn(given, "stdio")) {
     if (http) throw new BadValue("--stdio and --http exclude each other: choose one.");
@@ -144,10 +149,11 @@ function readOauth(given: GivenFlags): { readonly is: "on" | "off" | "default"; 
 }
 
 function readSettings(given: GivenFlags, situation: Situation, around: Surroundings): Settings {
+  const tools = given.has("tools") ? readTools(value(given, "tools")) : null;
   return {
     mode: readMode(given, situation, around),
     root: absolute(text(given, "root") ?? ".", around),
-    tools: given.has("tools") ? readTools(value(given, "tools")) : null,
+    tools,
     deny: given.has("deny") ? readDenied(value(given, "deny")) : DEFAULTS.deny,
     token: given.has("token") ? readToken(value(given, "token"), as(given, "token")) : null,
     client: readClient(given),
@@ -155,12 +161,11 @@ function readSettings(given: GivenFlags, situation: Situation, around: Surroundi
     allowOrigins: (given.get("allow-origin")?.values ?? [])
       .flatMap((list) => list.split(","))
       .map((item) => readOrigin(item.trim(), "--allow-origin")),
-    ui: readUiListener(given),
-    uiToken: null,
-    human: false,
-    approve: [],
-    blockMs: null,
-    auditFull: false,
+    ...readPage(given),
+    human: isOn(given, "human"),
+    approve: readApprove(given, tools),
+    blockMs: given.has("block-ms") ? readBlockMs(value(given, "block-ms"), as(given, "block-ms")) : null,
+    auditFull: isOn(given, "audit-full"),
     openPage: !isOn(given, "no-open"),
     json: isOn(given, "json"),
     verbose: isOn(given, "verbose"),
@@ -208,19 +213,42 @@ function requireIssuer(listen: Listener, issuer: string | null, takesIssuer: boo
   );
 }
 
-/** Relay and page of one agent are two listeners. The page's is always 127.0.0.1; 0 lets the system choose. */
-function requireTwoPorts({ mode, ui }: Settings, given: GivenFlags): void {
-  if (mode.kind !== "relay" || !mode.oauth || mode.listen.port === 0 || mode.listen.port !== ui.port) return;
-  if (!["127.0.0.1", "localhost", "0.0.0.0", "::"].includes(mode.listen.host)) return;
-  throw new BadValue(`${as(given, "port")} and ${as(given, "ui-port")} are both ${ui.port}: relay and page need a port each.`);
+/** The page and what serves `/mcp` are two listeners; 0 lets the system choose. */
+function requireTwoPorts(settings: Settings, given: GivenFlags): void {
+  const { mode, ui } = settings;
+  if (mode.kind === "stdio" || !hasPage(settings) || mode.listen.port === 0 || mode.listen.port !== ui.port) return;
+  if (!shareAddress(mode.listen.host, ui.host)) return;
+  const other = mode.kind === "http" ? "/mcp" : "relay";
+  throw new BadValue(`${as(given, "port")} and ${as(given, "ui-port")} are both ${ui.port}: ${other} and page need a port each.`);
 }
 
-function readUiListener(given: GivenFlags): Listener {
-  const ui = readListener(given, "ui-host", "ui-port", DEFAULTS.uiPort);
-  if (ui.host === "127.0.0.1" || ui.host.toLowerCase() === "localhost") return { host: DEFAULTS.host, port: ui.port };
-  throw new BadValue(
-    `${as(given, "ui-host")} must be 127.0.0.1 or localhost, got ${JSON.stringify(ui.host)}: whoever reaches the page can hand out this workstation.`,
-  );
+const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
+
+function shareAddress(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((host) => (host.toLowerCase() === "localhost" ? DEFAULTS.host : host));
+  return a === b || EVERY_ADDRESS.includes(one) || EVERY_ADDRESS.includes(other);
+}
+
+/** [ST83] Whoever reaches the page and knows its secret can hand out this workstation: beyond loopback that is for the person to choose. */
+function readPage(given: GivenFlags): Pick<Settings, "ui" | "uiToken"> {
+  const ui = {
+    host: given.has("ui-host") ? readUiHost(value(given, "ui-host"), as(given, "ui-host")) : DEFAULTS.host,
+    port: given.has("ui-port") ? readPort(value(given, "ui-port"), as(given, "ui-port")) : DEFAULTS.uiPort,
+  };
+  const uiToken = given.has("ui-token") ? readUiToken(value(given, "ui-token"), as(given, "ui-token")) : null;
+  if (uiToken === null && !isLoopback(ui.host))
+    throw new BadValue(
+      `${as(given, "ui-host")} ${ui.host} can be reached from other machines, and whoever opens the page can hand out this workstation: set PI_AS_MCP_UI_TOKEN to a secret (openssl rand -hex 16 makes one), or use --ui-host 127.0.0.1.`,
+    );
+  return { ui, uiToken };
+}
+
+/** [ST81] With nobody to ask, a gate would have to let everything through or nothing. */
+function readApprove(given: GivenFlags, offered: readonly string[] | null): readonly string[] {
+  if (!given.has("approve")) return [];
+  if (!isOn(given, "human"))
+    throw new BadValue(`${as(given, "approve")} needs --human: calls wait for your click on the page, and without it there is nobody to ask.`);
+  return readApproved(value(given, "approve"), as(given, "approve"), offered);
 }
 
 function readListener(given: GivenFlags, host: FlagName, port: FlagName, fallback: number): Listener {
@@ -239,6 +267,7 @@ function notices(asked: Asked, given: GivenFlags, settings: Settings, around: Su
     said.push("The token given is short enough to be guessed; openssl rand -hex 16 makes a good one.");
   if (settings.client !== null && settings.client.secret.length < 20)
     said.push("The client secret given is short enough to be guessed; openssl rand -base64 32 makes a good one.");
+  if (settings.blockMs !== null) said.push(...longWaitNotice(settings.blockMs, as(given, "block-ms")));
   return said;
 }
 

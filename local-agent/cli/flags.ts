@@ -27,6 +27,20 @@ export const FLAGS = [
     fallback: ".ssh,.aws,.gnupg,.git-credentials,.netrc,.config/gcloud",
     meaning: "Comma-separated names refused even inside the root, at any depth.",
   },
+  { name: "human", value: null, fallback: "off", meaning: "Let clients talk with you: they say, ask and wait, you write on the page." },
+  {
+    name: "approve",
+    value: "LIST",
+    fallback: "none",
+    meaning: "Comma-separated tools whose every call waits for your click on the page, e.g. bash; with --human.",
+  },
+  {
+    name: "block-ms",
+    value: "MS",
+    fallback: "by client, 90000 at most",
+    meaning: "How long a call waits for you before the client has to call again; with --human.",
+  },
+  { name: "audit-full", value: null, fallback: "off", meaning: "Keep arguments themselves in the log of approvals, not only their hashes." },
   { name: "token", value: "TOKEN", fallback: "minted once, kept", meaning: "Bearer token of this run, for clients without OAuth." },
   { name: "relay", value: "URL", fallback: "the deployed one, else local", meaning: "Relay to dial; `local` is the one embedded in this program." },
   { name: "key-file", value: "FILE", fallback: "the deployed one's", meaning: "File with the relay's agent key; only you may be able to read it." },
@@ -54,13 +68,24 @@ export const FLAGS = [
     fallback: "minted once, kept",
     meaning: "Its secret; better by variable: programs of this machine can see flags.",
   },
-  { name: "no-oauth", value: null, fallback: "off", meaning: "Static token only: no OAuth routes and no page." },
-  { name: "stdio", value: null, fallback: "off", meaning: "Speak MCP over stdin and stdout; no relay and no page." },
-  { name: "http", value: null, fallback: "off", meaning: "Serve /mcp from the agent itself, with the token only; no relay and no page." },
+  { name: "no-oauth", value: null, fallback: "off", meaning: "Static token only: no OAuth routes; no page without --human." },
+  { name: "stdio", value: null, fallback: "off", meaning: "Speak MCP over stdin and stdout; no relay, no page without --human." },
+  {
+    name: "http",
+    value: null,
+    fallback: "off",
+    meaning: "Serve /mcp from the agent itself, with the token only; no relay, no page without --human.",
+  },
   { name: "port", value: "PORT", fallback: "8777", meaning: "Port of the local relay, or of --http. A busy port is an error." },
   { name: "host", value: "HOST", fallback: "127.0.0.1", meaning: "Address to listen on; beyond loopback it needs an https --issuer." },
   { name: "ui-port", value: "PORT", fallback: "8790", meaning: "Port of the page. A busy port is an error." },
-  { name: "ui-host", value: "HOST", fallback: "127.0.0.1", meaning: "Address of the page: 127.0.0.1 or localhost." },
+  { name: "ui-host", value: "HOST", fallback: "127.0.0.1", meaning: "IP address to serve the page at; beyond loopback it needs --ui-token." },
+  {
+    name: "ui-token",
+    value: "TOKEN",
+    fallback: "minted at every start",
+    meaning: "The page's secret; better by variable: programs of this machine can see flags.",
+  },
   { name: "no-open", value: null, fallback: "off", meaning: "Do not open the page in a browser." },
   { name: "json", value: null, fallback: "off", meaning: "Print one JSON object instead of text once the agent is ready." },
   { name: "verbose", value: null, fallback: "off", meaning: "Log events to stderr." },
@@ -71,17 +96,6 @@ export const FLAGS = [
 ] as const satisfies readonly Flag[];
 
 export type FlagName = (typeof FLAGS)[number]["name"];
-
-/**
- * Flags that other releases give a meaning to. Ignoring one could open what the person wanted closed, so each one refuses
- * the start. `would` completes the sentence "--human would …".
- */
-export const NOT_YET: Readonly<Record<string, { readonly switch: boolean; readonly would: string }>> = {
-  human: { switch: true, would: "let clients talk with you" },
-  approve: { switch: false, would: "have you approve single commands" },
-  "block-ms": { switch: false, would: "limit how long a client waits for you" },
-  "ui-token": { switch: false, would: "replace the secret in the page's address" },
-};
 
 export const ENV_PREFIX = "PI_AS_MCP_";
 

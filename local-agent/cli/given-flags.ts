@@ -3,7 +3,7 @@
  * belongs. Pure. What the values mean is `arguments.ts`.
  */
 import { err, ok, type Result } from "../../shared/result.ts";
-import { ENV_PREFIX, envName, FLAGS, NOT_YET, WITHOUT_ENV, type Flag, type FlagName } from "./flags.ts";
+import { ENV_PREFIX, envName, FLAGS, WITHOUT_ENV, type Flag, type FlagName } from "./flags.ts";
 import { didYouMean } from "./nearest.ts";
 
 export interface GivenFlag {
@@ -56,9 +56,6 @@ export function readEnvironment(
   const notices: string[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(ENV_PREFIX) || text === undefined || text === "") continue;
-    const later = Object.entries(NOT_YET).find(([name]) => envName(name) === variable);
-    if (later !== undefined && !(later[1].switch && OFF.has(text.toLowerCase()))) return err(notYet(variable, later[1].would, "unset it"));
-    if (later !== undefined) continue;
     const row = rows.find((flag) => envName(flag.name) === variable && !WITHOUT_ENV.has(flag.name));
     if (row === undefined) {
       notices.push(
@@ -78,8 +75,6 @@ function readFlag(
   next: string | undefined,
 ): Result<{ readonly name: FlagName; readonly row: Flag; readonly text: string; readonly tookNext: boolean }, string> {
   const [name, inline] = splitFlag(word);
-  const later = NOT_YET[name];
-  if (later !== undefined) return err(notYet(`--${name}`, later.would, "leave it out"));
   const row = rows.find((flag) => flag.name === name);
   if (row === undefined) return err(`Unknown flag ${word.split("=")[0]}.${didYouMean(name, NAMES, "--")} See pimcp --help.`);
   const known = { name: row.name as FlagName, row };
@@ -108,8 +103,4 @@ function readSwitch(variable: string, text: string): Result<string, string> {
   const word = text.toLowerCase();
   if (ON.has(word)) return ok("on");
   return OFF.has(word) ? ok("off") : err(`${variable} is a switch: 1 or 0, got ${JSON.stringify(text)}.`);
-}
-
-function notYet(as: string, would: string, wayOut: string): string {
-  return `${as} would ${would}, which this version cannot do yet: ${wayOut}.`;
 }

@@ -8,7 +8,7 @@ import { didYouMean } from "./nearest.ts";
 export class BadValue extends Error {}
 
 /** Every tool Pi has; which of them a platform offers unasked is the tool host's knowledge. */
-const TOOLS = ["read", "write", "edit", "ls", "grep", "find", "bash", "powershell"];
+export const TOOLS: readonly string[] = ["read", "write", "edit", "ls", "grep", "find", "bash", "powershell"];
 
 export function readPort(text: string, as: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
@@ -120,7 +120,8 @@ export function readDenied(text: string): readonly string[] {
   return split(text);
 }
 
-function split(list: string): readonly string[] {
+/** What stands between commas, each once. */
+export function split(list: string): readonly string[] {
   return [
     ...new Set(
       list

@@ -23,7 +23,7 @@ export type Mode =
       readonly listen: Listener;
       /** Public origin put in front of the relay, as clients see it; no path, no slash. */
       readonly issuer: string | null;
-      /** False with `--no-oauth`: no OAuth routes, no page. */
+      /** False with `--no-oauth`: no OAuth routes. */
       readonly oauth: boolean;
       readonly takeOver: boolean;
       /** Tells agents apart whose embedded relays all let the system choose a port: 0, 1, 2 … */
@@ -45,6 +45,7 @@ export interface Settings {
   readonly redirects: readonly string[] | null;
   /** Foreign web origins that may call `/mcp`. */
   readonly allowOrigins: readonly string[];
+  /** Where the page is served: an IP address. */
   readonly ui: Listener;
   /** The page's secret, chosen by the person; null: a new one at every start. */
   readonly uiToken: string | null;
@@ -67,6 +68,11 @@ export const DEFAULTS = {
   host: "127.0.0.1",
   deny: [".ssh", ".aws", ".gnupg", ".git-credentials", ".netrc", ".config/gcloud"],
 } as const;
+
+/** [ST84] The page is where clients are allowed and where the person talks with them: without both there is none. */
+export function hasPage({ mode, human }: Pick<Settings, "mode" | "human">): boolean {
+  return human || (mode.kind === "relay" && mode.oauth);
+}
 
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(["localhost", "::1", "[::1]"]);
 

@@ -141,7 +141,8 @@ test.for<[readonly string[], RegExp]>([
   [["--root", "/etc/hostname"], /^The root \/etc\/hostname is not a directory: name one with --root\.\n$/],
   [["--deny", "*.pem"], /^Deny entry "\*\.pem": patterns are not supported.*\n$/],
   [["--relay", "https://r.example"], /^--port is for the local relay, and --relay https:\/\/r\.example dials another: leave one out\.\n$/],
-  [["--human"], /^--human would let clients talk with you, which this version cannot do yet: leave it out\.\n$/],
+  [["--approve", "bash"], /^--approve needs --human: calls wait for your click on the page, and without it there is nobody to ask\.\n$/],
+  [["--ui-host", "0.0.0.0"], /^--ui-host 0\.0\.0\.0 can be reached from other machines, .*\n$/],
 ])("[ST24] %o is one sentence with exit code 2", async ([args, sentence]) => {
   const { code, stderr, stdout } = await ended(newHome(), [...QUIET, ...args]);
   expect(stderr).toMatch(sentence);

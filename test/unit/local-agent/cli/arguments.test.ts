@@ -50,6 +50,11 @@ test("[ST1] no argument at all is a complete command", () => {
     redirects: null,
     allowOrigins: [],
     ui: { host: "127.0.0.1", port: 8790 },
+    uiToken: null,
+    human: false,
+    approve: [],
+    blockMs: null,
+    auditFull: false,
     openPage: true,
     json: false,
     verbose: false,
@@ -155,7 +160,6 @@ test.for<[string, string]>([
   ["--tools read,bsh", 'Unknown tool "bsh" in --tools. Did you mean bash? There are: read, write, edit, ls, grep, find, bash, powershell.'],
   ["--tools ,", "--tools must name at least one tool of: read, write, edit, ls, grep, find, bash, powershell."],
   ["--token a:b", "--token may hold letters, digits and -._~+/ only: it has to fit an Authorization header."],
-  ["--ui-host 0.0.0.0", '--ui-host must be 127.0.0.1 or localhost, got "0.0.0.0": whoever reaches the page can hand out this workstation.'],
 ])("[ST3] %s is one sentence with the way out", ([line, sentence]) => {
   expect(refusal(line)).toBe(sentence);
 });
@@ -199,18 +203,24 @@ const FLAG = {
   host: "--host 127.0.0.1",
   "ui-port": "--ui-port 1",
   "ui-host": "--ui-host localhost",
+  "ui-token": "--ui-token abcdefghijklmnopq",
   "no-open": "--no-open",
+  "block-ms": "--block-ms 45000",
+  "audit-full": "--audit-full",
   json: "--json",
 } as const;
 type Named = keyof typeof FLAG;
 const ALL = Object.keys(FLAG) as Named[];
-const PAGE = ["ui-port", "ui-host", "no-open"] as const;
+const PAGE = ["ui-port", "ui-host", "ui-token", "no-open"] as const;
+/** Mean something with `--human` only. */
+const HUMAN = ["block-ms", "audit-full"] as const;
 const OAUTH = ["oauth-redirect", "oauth-client-id"] as const;
 const NAMED_RELAY = ["relay", "oauth", "no-oauth"] as const;
 
 const deployed = { [DEPLOYED]: "1" };
 const AND_LEAVE = ": leave one out.";
 const ADD_OR_LEAVE = (flag: string): string => `: add ${flag}, or leave it out.`;
+const ADD_HUMAN = ": add --human, or leave one out.";
 
 interface Way {
   readonly line: string;
@@ -223,56 +233,91 @@ interface Way {
 }
 
 const WAYS: readonly Way[] = [
-  { line: "--stdio", refused: ALL, sentence: ` has no meaning with --stdio${AND_LEAVE}` },
+  {
+    line: "--stdio",
+    refused: ALL.filter((flag) => ![...PAGE, ...HUMAN].some((other) => other === flag)),
+    sentence: ` has no meaning with --stdio${AND_LEAVE}`,
+    apart: [...PAGE, ...HUMAN],
+  },
+  {
+    line: "--stdio",
+    refused: PAGE,
+    sentence: ` is for the page, which --stdio has with --human only${ADD_HUMAN}`,
+    apart: ALL.filter((flag) => !(PAGE as readonly string[]).includes(flag)),
+  },
+  {
+    line: "--stdio --human",
+    refused: ALL.filter((flag) => ![...PAGE, ...HUMAN].some((other) => other === flag)),
+    sentence: ` has no meaning with --stdio${AND_LEAVE}`,
+  },
   {
     line: "--http",
-    refused: ["workspace", ...OAUTH, "key-file", "take-over", ...PAGE],
+    refused: ["workspace", ...OAUTH, "key-file", "take-over"],
+    sentence: ` has no meaning with --http${AND_LEAVE}`,
+    apart: ["relay", "oauth", ...PAGE, ...HUMAN],
+  },
+  {
+    line: "--http",
+    refused: PAGE,
+    sentence: ` is for the page, which --http has with --human only${ADD_HUMAN}`,
+    apart: ["relay", "oauth", "workspace", ...OAUTH, "key-file", "take-over", ...HUMAN],
+  },
+  {
+    line: "--http --human",
+    refused: ["workspace", ...OAUTH, "key-file", "take-over"],
     sentence: ` has no meaning with --http${AND_LEAVE}`,
     apart: ["relay", "oauth"],
   },
   {
     line: "--relay https://r.example",
+    refused: HUMAN,
+    sentence: ` goes with --human${ADD_OR_LEAVE("--human")}`,
+    apart: ["port", "host", ...NAMED_RELAY],
+  },
+  { line: "--relay https://r.example --human --no-oauth", refused: [], sentence: "", apart: ["port", "host", "issuer", ...OAUTH, ...NAMED_RELAY] },
+  {
+    line: "--relay https://r.example",
     refused: ["port", "host"],
     sentence: ` is for the local relay, and --relay https://r.example dials another${AND_LEAVE}`,
-    apart: NAMED_RELAY,
+    apart: [...HUMAN, ...NAMED_RELAY],
   },
   {
     line: "",
     env: deployed,
     refused: ["port", "host"],
     sentence: ` is for the local relay, and the deployed one is dialled${ADD_OR_LEAVE("--relay local")}`,
-    apart: NAMED_RELAY,
+    apart: [...HUMAN, ...NAMED_RELAY],
   },
   {
     line: "",
     refused: ["key-file", "take-over"],
     sentence: ` goes with a deployed relay, and none is configured${ADD_OR_LEAVE("--relay https://…")}`,
-    apart: NAMED_RELAY,
+    apart: [...HUMAN, ...NAMED_RELAY],
   },
   {
     line: "--relay local",
     env: deployed,
     refused: ["key-file", "take-over"],
     sentence: ` goes with a deployed relay, and --relay local is the one of this machine${AND_LEAVE}`,
-    apart: NAMED_RELAY,
+    apart: [...HUMAN, ...NAMED_RELAY],
   },
   {
     line: "--http --oauth",
     refused: ["key-file", "take-over"],
     sentence: ` goes with a deployed relay, and --http with --oauth is the one of this machine${AND_LEAVE}`,
-    apart: NAMED_RELAY,
+    apart: [...HUMAN, ...NAMED_RELAY],
   },
   {
     line: "--relay local --no-oauth",
     refused: PAGE,
-    sentence: ` is for the page, which --no-oauth switches off${AND_LEAVE}`,
-    apart: ["key-file", "take-over", "issuer", ...OAUTH, ...NAMED_RELAY],
+    sentence: ` is for the page, which --no-oauth switches off where --human is not given${ADD_HUMAN}`,
+    apart: ["key-file", "take-over", "issuer", ...OAUTH, ...HUMAN, ...NAMED_RELAY],
   },
   {
     line: "--relay local --no-oauth",
     refused: OAUTH,
     sentence: ` is for OAuth, which --no-oauth switches off${AND_LEAVE}`,
-    apart: ["key-file", "take-over", "issuer", ...PAGE, ...NAMED_RELAY],
+    apart: ["key-file", "take-over", "issuer", ...PAGE, ...HUMAN, ...NAMED_RELAY],
   },
 ];
 
@@ -299,7 +344,13 @@ test.for<[string, Env, string]>([
     { PI_AS_MCP_OAUTH_REDIRECT: "https://a.example/cb" },
     "PI_AS_MCP_OAUTH_REDIRECT is for OAuth, which --no-oauth switches off, so it is ignored.",
   ],
-  ["--no-oauth", { PI_AS_MCP_UI_PORT: "1" }, "PI_AS_MCP_UI_PORT is for the page, which --no-oauth switches off, so it is ignored."],
+  [
+    "--no-oauth",
+    { PI_AS_MCP_UI_PORT: "1" },
+    "PI_AS_MCP_UI_PORT is for the page, which --no-oauth switches off where --human is not given, so it is ignored.",
+  ],
+  ["--stdio", { PI_AS_MCP_UI_TOKEN: "x" }, "PI_AS_MCP_UI_TOKEN is for the page, which --stdio has with --human only, so it is ignored."],
+  ["", { PI_AS_MCP_BLOCK_MS: "x" }, "PI_AS_MCP_BLOCK_MS goes with --human, so it is ignored."],
 ])("[ST5] [ST6] '%s' with %o ignores the variable and says so", ([line, env, notice]) => {
   expect(notices(line, env)).toEqual([notice]);
   const without = Object.fromEntries(Object.entries(env).filter(([name]) => name === DEPLOYED));
@@ -317,16 +368,10 @@ test("[ST5] a flag against a variable that chose the mode names the variable", (
   );
 });
 
-test.for(["--human", "--approve bash", "--block-ms 5", "--ui-token t"])("[ST7] %s refuses the start instead of being ignored", (line) => {
-  expect(refusal(line)).toMatch(/^--[a-z-]+ would [a-z' ]+, which this version cannot do yet: leave it out\.$/);
-});
-
 test.for<[Env, RegExp]>([
-  [{ PI_AS_MCP_HUMAN: "1" }, /^PI_AS_MCP_HUMAN would let clients talk with you, which this version cannot do yet: unset it\.$/],
-  [{ PI_AS_MCP_APPROVE: "bash" }, /^PI_AS_MCP_APPROVE would have you approve/],
   [{ PI_AS_MCP_HTTP: "maybe" }, /^PI_AS_MCP_HTTP is a switch: 1 or 0, got "maybe"\.$/],
   [{ PI_AS_MCP_UI_PORT: "x" }, /^PI_AS_MCP_UI_PORT must be a port number/],
-])("[ST7] the same by environment: %o", ([env, sentence]) => {
+])("[ST3] a variable that cannot be read refuses the start: %o", ([env, sentence]) => {
   expect(refusal("", env)).toMatch(sentence);
 });
 
