@@ -7,6 +7,10 @@ export const HUMAN_LIMITS = {
   /** One image, as bytes. */
   imageBytes: 5 * 1024 * 1024,
   imagesPerMessage: 4,
+  /** Images that are kept in all, 2 GiB at most: the oldest of a message that was read gives way to a new one. */
+  images: 400,
+  /** How long an image waits for the message that names it. */
+  imageLifeMs: 24 * 60 * 60_000,
   /** Base64 characters of one piece of an image: a row stays below the platform's 2 MB and a frame below its bound. */
   imagePartChars: 512 * 1024,
   /** JSON characters of messages that one call takes, and of one page of history: a frame stays below its bound. At least one goes. */
@@ -21,4 +25,6 @@ export const HUMAN_LIMITS = {
   open: 100,
   /** How long a question waits for its answer. */
   questionLifeMs: 24 * 60 * 60_000,
+  /** How long taking words waits for an earlier answer to the same client, which may still fail, to be over. */
+  settleMs: 1000,
 } as const;
