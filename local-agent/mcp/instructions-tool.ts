@@ -1,5 +1,6 @@
 /** `get_instructions`: the operating prompt for clients that show neither `instructions` nor prompts to their model. */
-import type { ToolDescriptor, ToolSource } from "../../shared/tool.ts";
+import type { ToolDescriptor } from "../../shared/tool.ts";
+import type { ScopedTools } from "./tool-call.ts";
 
 const GET_INSTRUCTIONS: ToolDescriptor = {
   name: "get_instructions",
@@ -11,11 +12,12 @@ const GET_INSTRUCTIONS: ToolDescriptor = {
 };
 
 /** The same tools and, last, `get_instructions`. */
-export function withInstructionsTool(tools: ToolSource, instructions: () => string): ToolSource {
+export function withInstructionsTool(tools: ScopedTools, instructions: () => string): ScopedTools {
   return {
     list: () => [...tools.list(), GET_INSTRUCTIONS],
-    async call(call) {
-      if (call.name !== GET_INSTRUCTIONS.name) return tools.call(call);
+    silence: (name) => tools.silence?.(name),
+    async call(call, scope) {
+      if (call.name !== GET_INSTRUCTIONS.name) return tools.call(call, scope);
       return { content: [{ type: "text", text: instructions() }], isError: false };
     },
   };

@@ -29,11 +29,13 @@ export interface ProgressOptions {
   readonly intervalMs?: number;
   /** A report without output after this much silence. */
   readonly silenceMs?: number;
+  /** What that report says. */
+  readonly silenceMessage?: () => string;
 }
 
 /** @param send delivers one report; its failure means that the client is gone and is not reported again */
 export function createProgressReports(send: (report: ProgressReport) => Promise<void>, options: ProgressOptions): ProgressReports {
-  const { timers, writable, intervalMs = INTERVAL_MS, silenceMs = SILENCE_MS } = options;
+  const { timers, writable, intervalMs = INTERVAL_MS, silenceMs = SILENCE_MS, silenceMessage = stillRunning } = options;
   let pending = "";
   let progress = 0;
   let resting = false;
@@ -53,7 +55,7 @@ export function createProgressReports(send: (report: ProgressReport) => Promise<
     waitFor(intervalMs);
     if (!writable()) return;
     progress += 1;
-    const message = pending === "" ? "still running" : pending;
+    const message = pending === "" ? silenceMessage() : pending;
     pending = "";
     send({ progress, message }).catch(() => {}); // The stream is gone: what becomes of the call is decided elsewhere.
   };
@@ -66,6 +68,10 @@ export function createProgressReports(send: (report: ProgressReport) => Promise<
     },
     close: () => stopTimer(),
   };
+}
+
+function stillRunning(): string {
+  return "still running";
 }
 
 /** The last characters, never starting inside a surrogate pair. */

@@ -14,7 +14,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Timers } from "../../shared/ports.ts";
 import type { ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
 import { linkSignals } from "./linked-signal.ts";
-import { createProgressReports } from "./progress-reports.ts";
+import { createProgressReports, type ProgressReports } from "./progress-reports.ts";
 import { runToolCall, type CallScope, type ToolCallPorts } from "./tool-call.ts";
 
 export type Era = "legacy" | "modern";
@@ -67,16 +67,9 @@ async function callTool(
   context: ServerContext,
 ): Promise<CallToolResult> {
   if (!options.tools.list().some((tool) => tool.name === call.name)) throw invalidParams(`Unknown tool: ${call.name}`);
-  const token = context.mcpReq._meta?.progressToken;
   // Over stdio only the SDK knows of a cancel; over HTTP the scope's own reason comes first and is the one that stays.
   const ends = linkSignals(scope.signal, context.mcpReq.signal);
-  const reports =
-    token === undefined
-      ? null
-      : createProgressReports((report) => context.mcpReq.notify({ method: "notifications/progress", params: { progressToken: token, ...report } }), {
-          timers: options.timers,
-          writable: scope.writable,
-        });
+  const reports = progressOf(options, call.name, scope, context);
   try {
     const own = { ...scope, signal: ends.signal, abort: (reason: Error) => ends.abort(reason) };
     return toResult(await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta) }, own));
@@ -84,6 +77,19 @@ async function callTool(
     reports?.close();
     ends.unlink();
   }
+}
+
+/** Null for a client that did not ask for progress. */
+function progressOf(options: ProtocolServerOptions, tool: string, scope: CallScope, context: ServerContext): ProgressReports | null {
+  const progressToken = context.mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return null;
+  const silence = options.tools.silence?.(tool);
+  const startedAt = options.clock.now();
+  return createProgressReports((report) => context.mcpReq.notify({ method: "notifications/progress", params: { progressToken, ...report } }), {
+    timers: options.timers,
+    writable: scope.writable,
+    ...(silence !== undefined && { silenceMs: silence.everyMs, silenceMessage: () => silence.message(options.clock.now() - startedAt) }),
+  });
 }
 
 function describeTool(tool: ToolDescriptor): ListToolsResult["tools"][number] {

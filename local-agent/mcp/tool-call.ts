@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { Clock, Log } from "../../shared/ports.ts";
 import type { Principal } from "../../shared/principal.ts";
-import type { ToolOutcome, ToolProgress, ToolSource } from "../../shared/tool.ts";
+import type { ToolCall, ToolDescriptor, ToolOutcome, ToolProgress } from "../../shared/tool.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
 import type { FairShare } from "./fair-share.ts";
 
@@ -28,8 +28,24 @@ export interface OneCallScope extends CallScope {
   readonly abort: (reason: Error) => void;
 }
 
+/** What a call reports while it prints nothing, if its client asked for progress. */
+export interface SilenceReport {
+  readonly everyMs: number;
+  /** @param elapsedMs since the call began */
+  readonly message: (elapsedMs: number) => string;
+}
+
+/** Tools of which some must know whose call it is and how its answer travels. Every `ToolSource` is one. */
+export interface ScopedTools {
+  list(): readonly ToolDescriptor[];
+  /** As `ToolSource.call`: never rejects. */
+  call(call: ToolCall, scope: CallScope): Promise<ToolOutcome>;
+  /** Undefined where the ordinary report does. */
+  silence?(name: string): SilenceReport | undefined;
+}
+
 export interface ToolCallPorts {
-  readonly tools: ToolSource;
+  readonly tools: ScopedTools;
   readonly calls: CallObserver;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,7 +90,7 @@ async function execute(
     call.onProgress(progress);
   };
   try {
-    return await ports.tools.call({ name: call.name, args: call.args, callId, signal: scope.signal, onProgress });
+    return await ports.tools.call({ name: call.name, args: call.args, callId, signal: scope.signal, onProgress }, scope);
   } catch (cause) {
     ports.log.event("error", "call.broken", { callId, tool: call.name, error: cause instanceof Error ? cause.name : typeof cause });
     return failed(`The tool ${call.name} failed inside the agent and may have run in part. The agent's log has the call ${callId}.`);
