@@ -3,11 +3,13 @@
  * SDK server, so nothing of one caller can reach another (docs/spec/mcp.md).
  */
 import { randomUUID } from "node:crypto";
+import type { HumanChannel } from "../../shared/human/channel.ts";
 import type { OfflineAnswers } from "../../shared/wire/frames.ts";
 import { LIMITS } from "../../shared/wire/limits.ts";
 import type { ExchangeHandler } from "./exchange.ts";
 import { createFairShare } from "./fair-share.ts";
 import { createExchangeHandler, type HttpExchangeOptions } from "./http-exchange.ts";
+import { withHumanTools, type HumanToolsPorts } from "./human-tools.ts";
 import { withInstructionsTool } from "./instructions-tool.ts";
 import { askOfflineAnswers } from "./offline-answers.ts";
 import type { ProtocolServerOptions } from "./protocol-server.ts";
@@ -25,6 +27,10 @@ export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallI
   /** No call lives longer. */
   readonly lifeMs?: number;
   readonly newCallId?: () => string;
+  /** The conversation with the person; without it no tool speaks of one. */
+  readonly human?: HumanChannel;
+  /** `blockMs`: exactly how long a call may wait for the person, whoever asks; null: as long as its client is known to bear. */
+  readonly waits?: { readonly blockMs: number | null };
 }
 
 export interface McpSurface {
@@ -36,9 +42,10 @@ export interface McpSurface {
 }
 
 export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
+  const tools = options.human === undefined ? options.tools : withHumanTools(options.tools, humanPorts(options, options.human));
   const served: HttpExchangeOptions = {
     ...options,
-    tools: withInstructionsTool(options.tools, options.instructions),
+    tools: withInstructionsTool(tools, options.instructions),
     newCallId: options.newCallId ?? randomUUID,
     share: createFairShare(LIMITS.perPrincipal),
     keepAliveMs: options.keepAliveMs ?? COMMENT_MS,
@@ -49,4 +56,8 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
     offlineAnswers: () => askOfflineAnswers(served),
     serveStdio: (streams) => serveOverStdio(served, streams),
   };
+}
+
+function humanPorts({ clock, waits }: McpSurfaceOptions, channel: HumanChannel): HumanToolsPorts {
+  return { channel, clock, blockMs: waits?.blockMs ?? null, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
 }
