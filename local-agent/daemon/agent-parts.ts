@@ -1,6 +1,7 @@
 /** What every mode needs: the checked root, the tool host, and the MCP surface over it. */
 import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
+import type { HumanChannel } from "../../shared/human/channel.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
 import { operatingPrompt } from "../mcp/instructions.ts";
@@ -56,10 +57,23 @@ export async function startTools(context: AgentContext): Promise<ToolHost> {
   }
 }
 
-export function createSurface(context: AgentContext, tools: ToolHost, calls: CallObserver): McpSurface {
-  const { installation, clock, timers, log } = context;
-  const instructions = (): string => operatingPrompt({ root: tools.root, tools: tools.list(), confinement: tools.confinement() });
-  return createMcpSurface({ name: "pimcp", version: installation.version, tools, instructions, calls, clock, timers, log });
+/** @param human the conversation with the person; null: no tool, and no word of the prompt, speaks of one */
+export function createSurface(context: AgentContext, tools: ToolHost, calls: CallObserver, human: HumanChannel | null = null): McpSurface {
+  const { installation, settings, clock, timers, log } = context;
+  const { approve, blockMs } = settings;
+  const instructions = (): string =>
+    operatingPrompt({ root: tools.root, tools: tools.list(), confinement: tools.confinement(), human: human !== null, approve });
+  return createMcpSurface({
+    name: "pimcp",
+    version: installation.version,
+    tools,
+    instructions,
+    calls,
+    clock,
+    timers,
+    log,
+    ...(human !== null && { human, waits: { blockMs } }),
+  });
 }
 
 /** An error of a part that speaks in sentences, as one for the person: with a capital and a full stop. */

@@ -2,6 +2,7 @@
 import type { CallObserver } from "../../shared/call-events.ts";
 import { createLocalHttp, PortBusyError } from "../mcp/local-http.ts";
 import type { StdioStreams } from "../mcp/stdio.ts";
+import { defaultWaitMs } from "../mcp/wait-budget.ts";
 import { createSurface, startTools, type AgentContext } from "./agent-parts.ts";
 import { preparePrivateDirectory } from "./config-dir.ts";
 import { explainListenError, PortBusy } from "./free-port.ts";
@@ -54,7 +55,7 @@ export async function startHttp(context: AgentContext, mode: Mode & { readonly k
     client: null,
     human: settings.human,
     approve: [...settings.approve],
-    waitMs: 0,
+    waitMs: defaultWaitMs(settings.blockMs),
     uiToken: settings.uiToken !== null,
     confinement: tools.confinement(),
     warnings: [...tools.warnings()],

@@ -9,6 +9,7 @@ import type { Deposits } from "../../shared/wire/frames.ts";
 import { workspacePrefix } from "../../shared/workspace.ts";
 import { createDesk, type Desk } from "../desk/desk.ts";
 import type { McpSurface } from "../mcp/server.ts";
+import { defaultWaitMs } from "../mcp/wait-budget.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
 import { claimAgentPlace } from "./agent-lock.ts";
@@ -293,7 +294,7 @@ function describe(
     client: of.client === null ? null : { id: of.client.id, redirects: copied(of.client.redirects) },
     human: context.settings.human,
     approve: [...context.settings.approve],
-    waitMs: 0,
+    waitMs: defaultWaitMs(context.settings.blockMs),
     uiToken: context.settings.uiToken !== null,
     confinement: of.tools.confinement(),
     warnings: [...of.tools.warnings(), ...of.warnings],

@@ -1,5 +1,5 @@
 /** The tools by which a client talks with the person: `human_say`, `human_ask`, `human_wait` (docs/spec/human.md). */
-import type { HumanChannel, OpenQuestion, WaitOutcome } from "../../shared/human/channel.ts";
+import type { HumanChannel, WaitOutcome } from "../../shared/human/channel.ts";
 import type { Typed } from "../../shared/human/entry.ts";
 import { HUMAN_LIMITS } from "../../shared/human/limits.ts";
 import { StoreUnreachable } from "../../shared/human/store.ts";
@@ -100,18 +100,16 @@ async function stateOf(channel: HumanChannel, scope: CallScope, questionId: stri
   }
 }
 
+interface Listening {
+  readonly scope: CallScope;
+  readonly question: NamedQuestion | null;
+  readonly startedAt: number;
+  readonly budget: WaitBudget;
+}
+
 /** [HU35] Waits within the budget. The end of the waiting is never the end of the question. */
-async function listen(
-  ports: HumanToolsPorts,
-  order: {
-    readonly scope: CallScope;
-    readonly question: NamedQuestion | OpenQuestion | null;
-    readonly startedAt: number;
-    readonly budget: WaitBudget;
-  },
-): Promise<ToolOutcome> {
-  const { scope, question, budget } = order;
-  const spentMs = Math.max(0, ports.clock.now() - order.startedAt);
+async function listen(ports: HumanToolsPorts, { scope, question, startedAt, budget }: Listening): Promise<ToolOutcome> {
+  const spentMs = Math.max(0, ports.clock.now() - startedAt);
   // A legacy call goes on when its client is gone (MC13), but nobody is there to hear: the words stay in the queue.
   const ends = linkSignals(scope.signal, scope.gone);
   try {
@@ -123,21 +121,30 @@ async function listen(
       signal: ends.signal,
       probe: scope.probe,
     });
-    return await heard(ports, outcome, question, budget);
+    if (outcome.at === "no_message") return noMessageResult({ why: outcome.why, budgetMs: budget.budgetMs, question, notes: budgetNotes(budget) });
+    const result = await heard(ports, outcome, question, budget);
+    if (!ends.signal.aborted) return result;
+    // Cancelled while the images were fetched. The stream may still end well, and the relay would count the words as read.
+    if (scope.x !== null) await ports.channel.release(scope.x);
+    return noMessageResult({ why: "ended", budgetMs: budget.budgetMs, question, notes: [] });
   } finally {
     ends.unlink();
   }
 }
 
-async function heard(ports: HumanToolsPorts, outcome: WaitOutcome, question: NamedQuestion | null, budget: WaitBudget): Promise<ToolOutcome> {
-  const notes = budget.isClamped
-    ? [`The timeout you gave is outside of what is allowed here: this call waits ${budget.budgetMs / 1000} s at most.`]
-    : [];
-  if (outcome.at === "no_message") return noMessageResult({ why: outcome.why, budgetMs: budget.budgetMs, question, notes });
-  const { messages, left } = outcome;
+async function heard(
+  { channel, timeZone }: HumanToolsPorts,
+  { messages, left }: Extract<WaitOutcome, { at: "messages" }>,
+  question: NamedQuestion | null,
+  budget: WaitBudget,
+): Promise<ToolOutcome> {
   const isAnswered = messages.some(({ questionId }) => questionId !== null && questionId === question?.questionId);
   const open = isAnswered ? null : question;
-  return messagesResult({ messages, left, open, images: await imagesOf(ports.channel, messages), timeZone: ports.timeZone, notes });
+  return messagesResult({ messages, left, open, images: await imagesOf(channel, messages), timeZone, notes: budgetNotes(budget) });
+}
+
+function budgetNotes({ isClamped, budgetMs }: WaitBudget): string[] {
+  return isClamped ? [`The timeout you gave is outside of what is allowed here: this call waits ${budgetMs / 1000} s at most.`] : [];
 }
 
 /** [HU39] The answer is given as often as it is asked for. */

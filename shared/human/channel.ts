@@ -37,6 +37,11 @@ export interface HumanChannel {
   ask(order: { readonly client: HumanClient; readonly text: string; readonly options: readonly string[] }): Promise<OpenQuestion | "too_many">;
   /** Waits until the person has said something to this client. Never rejects because nobody answered. */
   wait(order: WaitOrder): Promise<WaitOutcome>;
+  /**
+   * What `wait` handed over for exchange `x` cannot be answered any more: its call was cancelled since. The words go back
+   * to the queue as repeats. Never rejects; harmless when nothing was taken.
+   */
+  release(x: number): Promise<void>;
   /** The state of one of this client's questions, and its answer however often that was delivered; null: it has no such question. */
   question(
     client: HumanClient,
