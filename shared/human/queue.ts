@@ -38,7 +38,7 @@ export interface HumanQueue {
 
 interface Lease {
   readonly principalId: string;
-  readonly ids: string[];
+  readonly ids: readonly string[];
   readonly over: PromiseWithResolvers<void>;
 }
 
@@ -67,21 +67,25 @@ export function createHumanQueue({ rows, now, onNews, isClient }: HumanQueueOpti
     onNews({ t: "marks", marks });
   };
 
+  const takeFor = (principalId: string, x: number | null): Typed[] => {
+    // Waiting was in vain: what comes next must not overtake what is on its way.
+    for (const [other] of leasesOf(principalId, x)) settled(other, false);
+    const ids = x === null ? undefined : leases.get(x)?.ids;
+    if (ids !== undefined) return ids.map((id) => rows.get(id)).filter((entry) => entry?.kind === "typed");
+    const messages = rows.transaction(() => take(rows, principalId, x));
+    if (x !== null && messages.length > 0) leases.set(x, { principalId, ids: messages.map(({ id }) => id), over: Promise.withResolvers<void>() });
+    return messages;
+  };
+
   rows.transaction(() => settle(rows, rows.waiting("delivered"), false));
   return {
     calls: {
       "human.append": ({ entry }) => rows.transaction(() => append(rows, entry, isClient)),
       "human.ask": ({ entry }) => rows.transaction(() => ask(rows, entry, now())),
-      "human.take": ({ principalId, x }) => {
-        // Waiting was in vain: what comes next must not overtake what is on its way.
-        for (const [other] of leasesOf(principalId, x)) settled(other, false);
-        const messages = rows.transaction(() => take(rows, principalId, x));
-        if (x !== null && messages.length > 0) {
-          const lease = leases.get(x) ?? { principalId, ids: [], over: Promise.withResolvers<void>() };
-          lease.ids.push(...messages.map(({ id }) => id));
-          leases.set(x, lease);
-        }
-        return { messages, left: rows.count("queued", principalId) };
+      "human.take": ({ principalId, x }) => ({ messages: takeFor(principalId, x), left: rows.count("queued", principalId) }),
+      "human.release": ({ x }) => {
+        settled(x, false);
+        return {};
       },
       "human.question": ({ principalId, id }) => {
         const question = rows.get(id);
