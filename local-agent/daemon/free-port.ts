@@ -46,14 +46,14 @@ export async function requireFreePort(
   }
 }
 
-/** One sentence for an error of `listen(2)`. The page's address is always 127.0.0.1, so only its port can be wrong. */
+/** One sentence for an error of `listen(2)`. */
 export function explainListenError(error: unknown, listen: { readonly host: string; readonly port: number }, flag: "port" | "ui-port"): StartFailure {
   const code = systemErrorCode(error);
   if (code === "EADDRINUSE") return new PortBusy(listen, flag);
   if (code === "EACCES") return new StartFailure(`This account may not listen on port ${listen.port}: choose one above 1023 with --${flag}.`);
-  if (flag === "port" && (code === "EADDRNOTAVAIL" || code === "ENOTFOUND"))
-    return new StartFailure(`${listen.host} is not an address of this machine: change --host.`);
-  const wayOut = flag === "port" ? "change --host or --port" : "change --ui-port";
+  const host = flag === "port" ? "--host" : "--ui-host";
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return new StartFailure(`${listen.host} is not an address of this machine: change ${host}.`);
+  const wayOut = `change ${host} or --${flag}`;
   return new StartFailure(`Cannot listen on ${listen.host} port ${listen.port} (${code ?? String(error)}): ${wayOut}.`);
 }
 

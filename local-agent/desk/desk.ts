@@ -16,6 +16,7 @@ import type { Clock, Timers } from "../../shared/ports.ts";
 import { createAuthorizationTray } from "./authorization-tray.ts";
 import { createCallTimeline } from "./call-timeline.ts";
 import { createGrantedList, type GrantsPort } from "./granted-list.ts";
+import type { PageConversation } from "./page-conversation.ts";
 
 export interface DeskOptions {
   readonly info: DeskInfo;
@@ -25,6 +26,8 @@ export interface DeskOptions {
   readonly decide: (decision: AuthorizationDecision) => Promise<DecisionOutcome>;
   /** The relay's list of what was granted. */
   readonly grants: GrantsPort;
+  /** Absent without `--human`. */
+  readonly conversation?: PageConversation | undefined;
   readonly decideDeadlineMs?: number;
   readonly maxCalls?: number;
   /** UTF-16 units of output kept over all calls. */
@@ -32,6 +35,8 @@ export interface DeskOptions {
 }
 
 export interface Desk {
+  /** Null without `--human`. */
+  readonly conversation: PageConversation | null;
   callStarted(call: CallStarted): void;
   callProgressed(progress: CallProgressed): void;
   callFinished(end: CallFinished): void;
@@ -64,8 +69,11 @@ export function createDesk(options: DeskOptions): Desk {
   const tray = createAuthorizationTray({ decide: options.decide, timers: options.timers, deadlineMs: decideDeadlineMs, publish });
 
   const granted = createGrantedList(options.grants, publish);
+  const conversation = options.conversation ?? null;
+  conversation?.subscribe(publish);
 
   return {
+    conversation,
     callStarted(call) {
       publish({ t: "call", call: timeline.start(call) });
     },
@@ -88,7 +96,7 @@ export function createDesk(options: DeskOptions): Desk {
       grants: granted.known(),
       timeline: timeline.list(),
       approvals: [],
-      conversation: null,
+      conversation: conversation?.view() ?? null,
     }),
     subscribe(listener) {
       listeners.add(listener);

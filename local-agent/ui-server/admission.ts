@@ -14,20 +14,35 @@ export interface RequestOrigin {
   readonly fetchSite: string | undefined;
 }
 
+export interface ServedAt {
+  readonly port: number;
+  /** IP addresses besides 127.0.0.1. Never names: whoever owns a name can make it lead here (DNS rebinding). */
+  readonly addresses: readonly string[];
+}
+
 /** The addresses under which the page is served, and no others. */
-function hostsOf(port: number): readonly string[] {
-  const names = ["127.0.0.1", "localhost"];
+function hostsOf({ port, addresses }: ServedAt): readonly string[] {
+  const names = [
+    "127.0.0.1",
+    "localhost",
+    ...addresses.map((address) => new URL(`http://${address.includes(":") ? `[${address}]` : address}/`).hostname),
+  ];
   // Browsers leave the scheme's own port out of Host.
   return port === 80 ? [...names, ...names.map((name) => `${name}:80`)] : names.map((name) => `${name}:${port}`);
 }
 
 /** `undefined` admits. A request without Origin passes: browsers omit it on same-origin GETs, and other programs still need the secret. */
-export function refusalOf(request: RequestOrigin, port: number): Refusal | undefined {
+export function refusalOf(request: RequestOrigin, at: ServedAt): Refusal | undefined {
   const host = request.host?.toLowerCase();
-  if (host === undefined || !hostsOf(port).includes(host)) return "host";
+  if (host === undefined || !hostsOf(at).includes(host)) return "host";
   // `null` (sandboxed frame, file) is as foreign as any other; `localhost` is not the origin of `127.0.0.1`.
   if (request.origin !== undefined && request.origin.toLowerCase() !== `http://${host}`) return "origin";
   return undefined;
+}
+
+/** What a listener of `host` is reached under; `own`: every address of this machine. */
+export function addressesServed(host: string, own: () => readonly string[]): readonly string[] {
+  return host === "0.0.0.0" || host === "::" ? own() : [host];
 }
 
 /** For the API only: following a link from elsewhere to the page itself is allowed. */

@@ -4,7 +4,8 @@ const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  // `blob:`: images of the conversation are fetched with the secret in a header, which an address in <img> cannot carry.
+  "img-src 'self' data: blob:",
   "connect-src 'self'",
   "font-src 'self'",
   "base-uri 'none'",

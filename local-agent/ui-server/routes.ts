@@ -1,7 +1,6 @@
 /** The page's HTTP surface. Order of checks: Host, Origin, (API:) site, secret, method, content type, size, schema. */
 import * as v from "valibot";
 import { Hono, type Context, type MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { AuthorizationDecision, Revocation } from "../../shared/authorization.ts";
 import { parseJson } from "../../shared/json.ts";
 import { DecisionUnanswered } from "../desk/authorization-tray.ts";
@@ -9,8 +8,11 @@ import { GrantsUnanswered } from "../desk/granted-list.ts";
 import type { Desk } from "../desk/desk.ts";
 import { apiRefusalOf, holdsSecret, refusalOf, type RequestOrigin } from "./admission.ts";
 import type { EventStreams } from "./event-streams.ts";
+import { mountHistory, mountWords } from "./human-routes.ts";
+import { mountImages } from "./image-routes.ts";
 import { readPageFile } from "./page-files.ts";
 import { RESPONSE_HEADERS } from "./response-headers.ts";
+import { failure, methodNotAllowed, notFound, smallJson } from "./route-answers.ts";
 
 export interface RouteContext {
   readonly desk: Desk;
@@ -19,9 +21,9 @@ export interface RouteContext {
   readonly uiDir: string;
   /** The port actually bound; asked at each request because port 0 is known only after binding. */
   readonly port: () => number;
+  /** The IP addresses under which the page is served besides 127.0.0.1; asked at each request, because a machine's addresses change. */
+  readonly addresses: () => readonly string[];
 }
-
-const MAX_BODY_BYTES = 64 * 1024;
 
 export function createRoutes(context: RouteContext): Hono {
   const app = new Hono();
@@ -29,9 +31,12 @@ export function createRoutes(context: RouteContext): Hono {
   app.use(admit(context));
   app.use("/api/*", authenticate(context));
   app.get("/api/events", () => new Response(context.streams.open(), { headers: { "content-type": "application/x-ndjson" } }));
-  app.post("/api/decide", requireJson, bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), (c) => decide(c, context.desk));
+  app.post("/api/decide", ...smallJson, (c) => decide(c, context.desk));
   app.get("/api/grants", (c) => unlessUnanswered(c, async () => ({ grants: await context.desk.refreshGrants() })));
-  app.post("/api/revoke", requireJson, bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), (c) => revoke(c, context.desk));
+  app.post("/api/revoke", ...smallJson, (c) => revoke(c, context.desk));
+  mountWords(app, context.desk.conversation);
+  mountImages(app, context.desk.conversation);
+  mountHistory(app, context.desk.conversation);
   app.all("/api/events", (c) => methodNotAllowed(c, "GET"));
   app.all("/api/decide", (c) => methodNotAllowed(c, "POST"));
   app.all("/api/grants", (c) => methodNotAllowed(c, "GET"));
@@ -52,19 +57,21 @@ export function malformedRequest(): Response {
 
 const setResponseHeaders: MiddlewareHandler = async (c, next) => {
   await next();
-  for (const [name, value] of Object.entries(RESPONSE_HEADERS)) c.res.headers.set(name, value);
+  for (const [name, value] of Object.entries(RESPONSE_HEADERS)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
 };
+
+const OTHER_ADDRESS = "This page answers only on its own address.";
 
 function admit(context: RouteContext): MiddlewareHandler {
   return async (c, next) => {
-    if (refusalOf(originOf(c), context.port()) === undefined) return next();
-    return failure(c, 403, "This page answers only on its own loopback address.");
+    if (refusalOf(originOf(c), { port: context.port(), addresses: context.addresses() }) === undefined) return next();
+    return failure(c, 403, OTHER_ADDRESS);
   };
 }
 
 function authenticate(context: RouteContext): MiddlewareHandler {
   return async (c, next) => {
-    if (apiRefusalOf(originOf(c)) !== undefined) return failure(c, 403, "This page answers only on its own loopback address.");
+    if (apiRefusalOf(originOf(c)) !== undefined) return failure(c, 403, OTHER_ADDRESS);
     if (holdsSecret(c.req.header("authorization"), context.secret)) return next();
     c.header("www-authenticate", "Bearer");
     return failure(
@@ -74,12 +81,6 @@ function authenticate(context: RouteContext): MiddlewareHandler {
     );
   };
 }
-
-/** A cross-site form can only send the three simple types, none of which is JSON. */
-const requireJson: MiddlewareHandler = async (c, next) => {
-  const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  return type === "application/json" ? next() : failure(c, 415, `Expected content type application/json, got ${type ?? "none"}.`);
-};
 
 async function decide(c: Context, desk: Desk): Promise<Response> {
   const decision = v.safeParse(AuthorizationDecision, parseJson(await c.req.text()));
@@ -104,16 +105,4 @@ async function unlessUnanswered(c: Context, ask: () => Promise<object>): Promise
 
 function originOf(c: Context): RequestOrigin {
   return { host: c.req.header("host"), origin: c.req.header("origin"), fetchSite: c.req.header("sec-fetch-site") };
-}
-
-const tooLarge = (c: Context): Response => failure(c, 413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
-const notFound = (c: Context): Response => failure(c, 404, "There is nothing at this address.");
-
-function methodNotAllowed(c: Context, allow: string): Response {
-  c.header("allow", allow);
-  return failure(c, 405, `Only ${allow} is answered here.`);
-}
-
-function failure(c: Context, status: 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500 | 503, message: string): Response {
-  return c.json({ error: message }, status);
 }

@@ -1,14 +1,17 @@
-/** Serves the page on 127.0.0.1, and only there. Rules: docs/spec/page.md. */
+/** Serves the page, on 127.0.0.1 unless the person chose another address. Rules: docs/spec/page.md. */
 import { getRequestListener } from "@hono/node-server";
 import { createServer, type Server } from "node:http";
+import { networkInterfaces } from "node:os";
 import type { Desk } from "../desk/desk.ts";
+import { addressesServed } from "./admission.ts";
 import { createEventStreams } from "./event-streams.ts";
 import { assertPageBuilt } from "./page-files.ts";
 import { createRoutes, malformedRequest } from "./routes.ts";
 
 export interface UiServerOptions {
   readonly desk: Desk;
-  readonly host: "127.0.0.1";
+  /** An IP address of this machine; `0.0.0.0` or `::` for all of them. */
+  readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   /** Session secret; at least 128 random bits, printable ASCII without spaces. */
@@ -23,6 +26,8 @@ export interface UiServer {
   /** With the secret in the fragment, which browsers never send. For the person's terminal or a 0600 file only. */
   readonly url: string;
   readonly bareUrl: string;
+  /** How many pages follow the events right now. */
+  readonly openPages: () => number;
   /** Ends every open connection at once and frees the port. */
   close(): Promise<void>;
 }
@@ -32,11 +37,10 @@ export class UiPortBusy extends Error {
   override readonly name = "UiPortBusy";
   readonly port: number;
 
-  constructor(port: number, cause: unknown) {
-    super(
-      `Port ${port} on 127.0.0.1 is in use, so the approval page cannot be served there. Stop the other program or choose a port with --ui-port.`,
-      { cause },
-    );
+  constructor(host: string, port: number, cause: unknown) {
+    super(`Port ${port} on ${host} is in use, so the approval page cannot be served there. Stop the other program or choose a port with --ui-port.`, {
+      cause,
+    });
     this.port = port;
   }
 }
@@ -46,7 +50,8 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   await assertPageBuilt(options.uiDir);
   const streams = createEventStreams(options.desk, options.keepAliveMs ?? 15_000);
   let port = options.port;
-  const app = createRoutes({ desk: options.desk, streams, secret: options.secret, uiDir: options.uiDir, port: () => port });
+  const { desk, host, secret, uiDir } = options;
+  const app = createRoutes({ desk, streams, secret, uiDir, port: () => port, addresses: () => addressesServed(host, ownAddresses) });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: malformedRequest });
   const server = createServer({ connectionsCheckingInterval: 1_000 }, (incoming, outgoing) => void answer(incoming, outgoing));
   // Silent connections of another local account must not use up the places: they are ended soon, and there are many.
@@ -59,18 +64,32 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
     streams.close();
     throw error;
   }
-  const bareUrl = `http://127.0.0.1:${port}/`;
+  const bareUrl = `http://${shownHost(host)}:${port}/`;
   return {
     port,
     url: `${bareUrl}#${options.secret}`,
     bareUrl,
+    openPages: () => streams.size(),
     close: () => close(server, () => streams.close()),
   };
 }
 
+function ownAddresses(): readonly string[] {
+  // One with a zone (`fe80::1%eth0`) stands in no URL.
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => (addresses ?? []).map(({ address }) => address))
+    .filter((address) => !address.includes("%"));
+}
+
+/** The person at this machine is led to loopback, wherever else the page can be reached. */
+function shownHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
 function listen(server: Server, { host, port }: UiServerOptions): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? new UiPortBusy(port, error) : error));
+  server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? new UiPortBusy(host, port, error) : error));
   server.listen({ host, port, exclusive: true }, () => {
     const address = server.address();
     resolve(typeof address === "object" && address !== null ? address.port : port);

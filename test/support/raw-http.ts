@@ -6,7 +6,7 @@ export interface RawRequest {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Record<string, string>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
 }
 
 export interface RawAnswer {

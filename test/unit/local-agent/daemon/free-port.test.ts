@@ -9,7 +9,7 @@ test.for<[string, "port" | "ui-port", string, string]>([
   ["EADDRNOTAVAIL", "port", "192.0.2.1", "192.0.2.1 is not an address of this machine: change --host."],
   ["ENOTFOUND", "port", "no.example", "no.example is not an address of this machine: change --host."],
   ["EMFILE", "port", "127.0.0.1", "Cannot listen on 127.0.0.1 port 80 (EMFILE): change --host or --port."],
-  ["EMFILE", "ui-port", "127.0.0.1", "Cannot listen on 127.0.0.1 port 80 (EMFILE): change --ui-port."],
+  ["EMFILE", "ui-port", "127.0.0.1", "Cannot listen on 127.0.0.1 port 80 (EMFILE): change --ui-host or --ui-port."],
 ])("[ER7] %s of --%s on %s is one sentence with the way out", ([code, flag, host, sentence]) => {
   expect(explainListenError(failed(code), { host, port: 80 }, flag).message).toBe(sentence);
 });
