@@ -1,9 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import type { DeskInfo } from "../shared/desk.ts";
 import { visibleLine } from "../shared/visible-text.ts";
 import { AuthorizationCard } from "./authorization-card.tsx";
 import type { Card } from "./page-state.ts";
+import { useSteady } from "./steady.ts";
 
 export interface AuthorizationCardsProps {
   readonly cards: readonly Card[];
@@ -13,14 +13,12 @@ export interface AuthorizationCardsProps {
   readonly isLive: boolean;
   readonly onDecide: (id: string, allow: boolean, code?: string) => void;
   readonly onDismiss: (id: string) => void;
+  /** The person opened or closed something: what lies below has moved. */
+  readonly onResize: () => void;
 }
 
-/** A card that slides under the pointer, or takes the place of one just decided, must not be hit by a click meant for something else. */
-const DEAD_MS = 800;
-
-export function AuthorizationCards({ cards, movedAt, info, isLive, onDecide, onDismiss }: AuthorizationCardsProps): JSX.Element {
-  const [resizedAt, setResizedAt] = useState(0);
-  const isSteady = useSteady(Math.max(movedAt, resizedAt));
+export function AuthorizationCards({ cards, movedAt, info, isLive, onDecide, onDismiss, onResize }: AuthorizationCardsProps): JSX.Element {
+  const isSteady = useSteady(movedAt);
   return (
     <section id="requests" class="requests" aria-label="Requests for access" tabIndex={-1}>
       <p class="unseen" aria-live="polite">
@@ -34,20 +32,11 @@ export function AuthorizationCards({ cards, movedAt, info, isLive, onDecide, onD
           canDecide={isLive && isSteady}
           onDecide={(allow, code) => onDecide(card.authorization.id, allow, code)}
           onDismiss={() => onDismiss(card.authorization.id)}
-          onResize={() => setResizedAt(Date.now())}
+          onResize={onResize}
         />
       ))}
     </section>
   );
-}
-
-function useSteady(movedAt: number): boolean {
-  const [steadySince, setSteadySince] = useState(0);
-  useEffect(() => {
-    const timer = setTimeout(() => setSteadySince(movedAt), DEAD_MS);
-    return () => clearTimeout(timer);
-  }, [movedAt]);
-  return steadySince === movedAt;
 }
 
 /** For screen readers: names who asks, so that several requests do not sound the same. */

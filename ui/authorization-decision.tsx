@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import type { PendingAuthorization } from "../shared/authorization.ts";
+import { ignoreHeldKey } from "./held-key.ts";
 import type { CardState } from "./page-state.ts";
 
 interface DecisionProps {
@@ -68,9 +69,4 @@ export function Decision({ authorization, state, canDecide, hasExpired, onDecide
       </div>
     </div>
   );
-}
-
-/** A key that was held down since before the button had the focus is not a decision. */
-function ignoreHeldKey(event: KeyboardEvent): void {
-  if (event.repeat) event.preventDefault();
 }

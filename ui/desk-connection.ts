@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import { parseJson } from "../shared/json.ts";
+import { ApprovalOutcome, type ApprovalDecision } from "../shared/approval.ts";
 import { DecisionOutcome, type AuthorizationDecision, type Revocation } from "../shared/authorization.ts";
 import { DeskEvent } from "../shared/desk.ts";
 import { createLineReader } from "./line-reader.ts";
@@ -135,6 +136,46 @@ export async function sendDecision(secret: string, decision: AuthorizationDecisi
     return { unanswered: errorSentence(body) ?? `The agent answered ${response.status}. Reload the page and look whether the card still waits.` };
   } catch {
     return { unanswered: "The agent could not be reached. Nothing is known to be allowed; if the card still waits, decide again." };
+  }
+}
+
+/** Never rejects; like `sendDecision`. */
+export async function sendApproval(
+  secret: string,
+  decision: ApprovalDecision,
+): Promise<ApprovalOutcome["outcome"] | { readonly unanswered: string }> {
+  try {
+    const response = await fetch("/api/approve", {
+      method: "POST",
+      headers: { ...authorization(secret), "content-type": "application/json" },
+      body: JSON.stringify(decision),
+      signal: AbortSignal.timeout(DECIDE_DEADLINE_MS),
+    });
+    const body = parseJson(await response.text());
+    const outcome = v.safeParse(ApprovalOutcome, body);
+    if (response.ok && outcome.success) return outcome.output.outcome;
+    return { unanswered: errorSentence(body) ?? `The agent answered ${response.status}. Reload the page and look whether the card still waits.` };
+  } catch {
+    return { unanswered: "The agent could not be reached. Nothing is known to be allowed; if the card still waits, decide again." };
+  }
+}
+
+const WholeCommand = v.object({ text: v.string(), beside: v.string() });
+
+/** The whole of a command that is too long for its card. Never rejects; a string is the sentence of a failure. */
+export async function loadWholeCommand(secret: string, id: string): Promise<v.InferOutput<typeof WholeCommand> | string> {
+  try {
+    const response = await fetch(`/api/approvals/${encodeURIComponent(id)}`, {
+      headers: authorization(secret),
+      signal: AbortSignal.timeout(DECIDE_DEADLINE_MS),
+      cache: "no-store",
+    });
+    const body = parseJson(await response.text());
+    const whole = v.safeParse(WholeCommand, body);
+    if (response.ok && whole.success) return whole.output;
+    return errorSentence(body) ?? `The agent answered ${response.status}, so the rest cannot be shown.`;
+  } catch {
+    return "The agent could not be reached. Try again.";
   }
 }
 

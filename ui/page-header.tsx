@@ -48,6 +48,7 @@ function LinkLight({ name, words }: { readonly name?: string; readonly words: Li
 /** Scrolls without touching the address: its fragment is where the secret arrives. */
 function goToRequests(event: Event): void {
   event.preventDefault();
-  document.querySelector<HTMLElement>("#requests")?.focus();
-  document.querySelector("#requests")?.scrollIntoView({ block: "start" });
+  const requests = document.querySelector<HTMLElement>(".requests:has(.card)");
+  requests?.focus();
+  requests?.scrollIntoView({ block: "start" });
 }

@@ -1,7 +1,9 @@
 /** What the page knows, and how each event changes it. Pure; time comes in. */
 import type { DecisionOutcome, Grant, PendingAuthorization } from "../shared/authorization.ts";
+import type { ApprovalCard } from "../shared/approval.ts";
 import { appendOutput } from "../shared/bounded-output.ts";
 import type { DeskEvent, DeskInfo, LinkState, TimelineCall } from "../shared/desk.ts";
+import { nextApprovals, withApprovalOver, withApprovals, type Approval, type ApprovalAction } from "./approvals-state.ts";
 import type { DecisionAnswer, PageLink } from "./desk-connection.ts";
 
 /** A card stays where it is when it was decided, so that nothing jumps under the pointer, until it is dismissed. */
@@ -29,6 +31,8 @@ export interface PageState {
   /** Absent until the first snapshot. */
   readonly desk: DeskView | undefined;
   readonly cards: readonly Card[];
+  /** Calls that wait for a click, and those that did. */
+  readonly approvals: readonly Approval[];
   /** When a card last came or changed height: buttons of all cards are dead for a moment after it. */
   readonly cardsMovedAt: number;
 }
@@ -38,9 +42,12 @@ export type PageAction =
   | { readonly t: "page_link"; readonly link: PageLink }
   | { readonly t: "sending"; readonly id: string; readonly allow: boolean }
   | { readonly t: "answered"; readonly id: string; readonly answer: DecisionAnswer; readonly now: number }
-  | { readonly t: "dismiss"; readonly id: string; readonly now: number };
+  | { readonly t: "dismiss"; readonly id: string; readonly now: number }
+  /** The person opened or closed a part of a card. */
+  | { readonly t: "resized"; readonly now: number }
+  | ApprovalAction;
 
-export const INITIAL_PAGE: PageState = { pageLink: { at: "connecting" }, desk: undefined, cards: [], cardsMovedAt: 0 };
+export const INITIAL_PAGE: PageState = { pageLink: { at: "connecting" }, desk: undefined, cards: [], approvals: [], cardsMovedAt: 0 };
 
 /** Finished cards kept on the page. */
 const MAX_OVER = 5;
@@ -59,14 +66,21 @@ export function nextPage(page: PageState, action: PageAction): PageState {
       return withAnswer(page, action.id, action.answer, action.now);
     case "dismiss":
       return { ...page, cards: page.cards.filter((card) => card.authorization.id !== action.id), cardsMovedAt: action.now };
+    case "resized":
+      return { ...page, cardsMovedAt: action.now };
+    case "approval_sending":
+    case "approval_answered":
+    case "approval_whole":
+    case "approval_dismiss":
+      return changeApprovals(page, nextApprovals(page.approvals, action), "now" in action ? action.now : undefined);
   }
 }
 
 function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
   switch (event.t) {
     case "snapshot": {
-      const { authorizations, ...desk } = event.snapshot;
-      return withAuthorizations({ ...page, desk }, authorizations, now);
+      const { authorizations, approvals, ...desk } = event.snapshot;
+      return withApprovalList(withAuthorizations({ ...page, desk }, authorizations, now), approvals, now);
     }
     case "authorizations":
       return withAuthorizations(page, event.authorizations, now);
@@ -81,13 +95,26 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
     case "output":
       return changeDesk(page, (desk) => ({ ...desk, timeline: withOutput(desk.timeline, event.callId, event.delta) }));
     case "approvals":
+      return withApprovalList(page, event.approvals, now);
     case "approval_over":
+      return changeApprovals(page, withApprovalOver(page.approvals, event.id, event.end), now);
     case "entry":
     case "marks":
     case "conversation":
     case "displaced":
       return page;
   }
+}
+
+function withApprovalList(page: PageState, list: readonly ApprovalCard[], now: number): PageState {
+  const approvals = withApprovals(page.approvals, list);
+  const hasMoved = approvals.length !== page.approvals.length || approvals.some((approval, index) => approval !== page.approvals[index]);
+  return changeApprovals(page, approvals, hasMoved ? now : undefined);
+}
+
+/** `movedAt`: a card came, went or changed its height. */
+function changeApprovals(page: PageState, approvals: readonly Approval[], movedAt: number | undefined): PageState {
+  return { ...page, approvals, cardsMovedAt: movedAt ?? page.cardsMovedAt };
 }
 
 /** Known cards keep their place, new ones are added below them; what no longer waits says so. */

@@ -1,6 +1,8 @@
 /** The whole page: who may see it, and its layout. */
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
+import { ApprovalCards } from "./approval-cards.tsx";
+import { isWaiting } from "./approvals-state.ts";
 import { AuthorizationCards } from "./authorization-cards.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import type { Revocation } from "../shared/authorization.ts";
@@ -11,6 +13,7 @@ import { InfoPanel } from "./info-panel.tsx";
 import { INITIAL_PAGE, nextPage, type DeskView, type PageAction, type PageState } from "./page-state.ts";
 import { PageHeader } from "./page-header.tsx";
 import { forgetSecret, takeSecret } from "./session-secret.ts";
+import { useApprovalHandlers } from "./use-approval-handlers.ts";
 import { Timeline } from "./timeline.tsx";
 
 export function Page(): JSX.Element {
@@ -37,12 +40,14 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   );
   const refreshGrants = useCallback(() => askForGrants(secret), [secret]);
   const revoke = useCallback((which: Revocation) => sendRevocation(secret, which), [secret]);
+  const approvalHandlers = useApprovalHandlers(secret, dispatch);
   useTitle(page);
 
   if (page.pageLink.at === "refused") return <GetIn why="old_secret" />;
   if (page.desk === undefined) return <ConnectionBanner link={page.pageLink} onResume={resume} />;
   return (
     <Shell page={page} desk={page.desk} onResume={resume} onRefreshGrants={refreshGrants} onRevoke={revoke}>
+      <ApprovalCards approvals={page.approvals} movedAt={page.cardsMovedAt} isLive={page.pageLink.at === "live"} {...approvalHandlers} />
       <AuthorizationCards
         cards={page.cards}
         movedAt={page.cardsMovedAt}
@@ -50,11 +55,12 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
         isLive={page.pageLink.at === "live"}
         onDecide={decide}
         onDismiss={(id) => dispatch({ t: "dismiss", id, now: Date.now() })}
+        onResize={() => dispatch({ t: "resized", now: Date.now() })}
       />
-      {page.cards.length === 0 && page.desk.timeline.length === 0 ? (
+      {page.cards.length === 0 && page.approvals.length === 0 && page.desk.timeline.length === 0 ? (
         <EmptyState info={page.desk.info} />
       ) : (
-        <Timeline calls={page.desk.timeline} mayMovePage={page.cards.every((card) => card.state.at === "over")} />
+        <Timeline calls={page.desk.timeline} mayMovePage={page.cards.every((card) => card.state.at === "over") && !page.approvals.some(isWaiting)} />
       )}
     </Shell>
   );
@@ -72,7 +78,7 @@ interface ShellProps {
 function Shell({ page, desk, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {
   const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia("(min-width: 60rem)").matches);
   const cameFrom = useScrollToInfo(isInfoOpen);
-  const waiting = page.cards.filter((card) => card.state.at !== "over").length;
+  const waiting = page.cards.filter((card) => card.state.at !== "over").length + page.approvals.filter(isWaiting).length;
   return (
     <div class={isInfoOpen ? "shell with-info" : "shell"}>
       <PageHeader
@@ -130,8 +136,10 @@ function useDesk(secret: string): { page: PageState; dispatch: (action: PageActi
 
 /** The tab says that somebody waits, also when it is not the one in front. */
 function useTitle(page: PageState): void {
-  const waiting = page.cards.filter((card) => card.state.at === "waiting").length;
+  const access = page.cards.filter((card) => card.state.at === "waiting").length;
+  const calls = page.approvals.filter(({ state }) => state.at === "waiting").length;
   useEffect(() => {
-    document.title = waiting === 0 ? "pi-relay" : `(${waiting}) Access asked · pi-relay`;
-  }, [waiting]);
+    const asked = access === 0 ? "Approval asked" : calls === 0 ? "Access asked" : "You are asked";
+    document.title = access + calls === 0 ? "pi-relay" : `(${access + calls}) ${asked} · pi-relay`;
+  }, [access, calls]);
 }

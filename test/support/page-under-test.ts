@@ -6,10 +6,13 @@ import type { DeskOptions } from "../../local-agent/desk/desk.ts";
 import { buildPage, type BuiltPage } from "./built-page.ts";
 import { launchChromium } from "./chromium.ts";
 import { deskUnderTest, type DeskUnderTest } from "./desk-under-test.ts";
+import { scriptedDesk, type ScriptedDesk } from "./scripted-desk.ts";
 
 export const SECRET = "0123456789abcdef0123456789abcdef";
 
 interface OpenedPage extends DeskUnderTest {
+  /** What the desk itself does not say: approvals and the conversation by script. */
+  readonly scripted: ScriptedDesk;
   readonly page: Page;
   readonly context: BrowserContext;
   readonly server: UiServer;
@@ -24,7 +27,7 @@ export interface PageHarness {
 }
 
 interface OpenOptions {
-  readonly prepare?: (under: DeskUnderTest) => void;
+  readonly prepare?: (under: DeskUnderTest & { readonly scripted: ScriptedDesk }) => void;
   readonly desk?: Partial<DeskOptions>;
   readonly browser?: BrowserContextOptions;
   /** Instead of the address with the secret. */
@@ -48,8 +51,9 @@ export function pageHarness(): PageHarness {
       if (browser === undefined || built === undefined) throw new Error("the harness is not ready");
       const under = deskUnderTest(desk);
       under.desk.setLink({ at: "open", since: Date.now() - 60_000 });
-      prepare?.(under);
-      const server = await startUiServer({ desk: under.desk, host: "127.0.0.1", port: 0, secret: SECRET, uiDir: built.uiDir });
+      const scripted = scriptedDesk(under.desk);
+      prepare?.({ ...under, scripted });
+      const server = await startUiServer({ desk: scripted.desk, host: "127.0.0.1", port: 0, secret: SECRET, uiDir: built.uiDir });
       onTestFinished(() => server.close());
       const context = await browser.newContext({ reducedMotion: "reduce", ...contextOptions });
       onTestFinished(() => context.close());
@@ -58,7 +62,7 @@ export function pageHarness(): PageHarness {
       const page = await context.newPage();
       await watch(page, server.bareUrl, complaints);
       await page.goto(path === undefined ? server.url : server.bareUrl + path);
-      return { page, context, server, complaints, uiDir: built.uiDir, ...under };
+      return { page, context, server, complaints, uiDir: built.uiDir, scripted, ...under };
     },
   };
 }

@@ -1,0 +1,102 @@
+/** One question: may this call run? What would run stands there whole, before the buttons. */
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { JSX } from "preact";
+import { age } from "../shared/elapsed.ts";
+import { ApprovalButtons } from "./approval-buttons.tsx";
+import { fateSentence } from "./approval-wording.ts";
+import { isWhole, type Approval, type ApprovalChoice, type ApprovalState } from "./approvals-state.ts";
+import { CommandText, useRevealed } from "./command-text.tsx";
+import { StrangerText } from "./stranger-text.tsx";
+import { useNow } from "./use-now.ts";
+
+export interface ApprovalCardProps {
+  readonly approval: Approval;
+  readonly canDecide: boolean;
+  readonly onDecide: (decision: ApprovalChoice, reason?: string) => void;
+  readonly onShowAll: () => void;
+  readonly onDismiss: () => void;
+}
+
+export function ApprovalCardShown({ approval, canDecide, onDecide, onShowAll, onDismiss }: ApprovalCardProps): JSX.Element {
+  const { card, state } = approval;
+  const now = useNow(state.at === "over" ? null : 1_000);
+  const titleId = useId();
+  return (
+    <article class={`card approval ${state.at}`} aria-labelledby={titleId}>
+      <header>
+        <p class="kicker">{state.at === "over" ? "Waited for you" : "Waits for you before it runs"}</p>
+        {state.at === "over" ? null : <p class="expiry">asked {age(card.at, now)}</p>}
+        <h2 id={titleId}>
+          <code>
+            <StrangerText text={card.tool} maxChars={100} />
+          </code>
+        </h2>
+        <p class="caller">
+          <span>
+            asked by <StrangerText text={card.client} maxChars={200} />
+          </span>
+        </p>
+      </header>
+      <Command approval={approval} onShowAll={onShowAll} />
+      {state.at === "over" ? (
+        <Fate state={state} onDismiss={onDismiss} />
+      ) : (
+        <ApprovalButtons state={state} canDecide={canDecide} isWhole={isWhole(approval)} onDecide={onDecide} />
+      )}
+    </article>
+  );
+}
+
+function Command({ approval, onShowAll }: Pick<ApprovalCardProps, "approval" | "onShowAll">): JSX.Element {
+  const { card, whole } = approval;
+  const command = useRevealed(card.text);
+  const beside = useRevealed(card.beside);
+  const warnings = [...new Set([...command.warnings, ...beside.warnings])];
+  return (
+    <div class="command-shown">
+      {warnings.length === 0 ? null : (
+        <ul class="warnings">
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+      <CommandText pieces={command.pieces} label="What would run" />
+      {isWhole(approval) ? null : (
+        <p class="rest">
+          <span>Only the beginning is shown: {card.text.length.toLocaleString("en")} characters.</span>{" "}
+          <button type="button" class="quiet" disabled={whole.at === "loading"} onClick={onShowAll}>
+            {whole.at === "loading" ? "Loading …" : `Show all ${card.totalChars.toLocaleString("en")} characters`}
+          </button>
+          <span role="alert" class="problem">
+            {whole.at === "failed" ? whole.why : undefined}
+          </span>
+        </p>
+      )}
+      {card.beside === "" ? null : <CommandText pieces={beside.pieces} label="Its other arguments" />}
+    </div>
+  );
+}
+
+interface FateProps {
+  readonly state: Extract<ApprovalState, { at: "over" }>;
+  readonly onDismiss: () => void;
+}
+
+/** Takes the focus when the person decided here: the button they used is gone. */
+function Fate({ state, onDismiss }: FateProps): JSX.Element {
+  const sentence = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (state.where === "here") sentence.current?.focus({ preventScroll: true });
+  }, [state.where]);
+  return (
+    <div class="outcome">
+      <p ref={sentence} class={`sentence ${state.fate}`} role="status" tabIndex={-1}>
+        {fateSentence(state)}
+      </p>
+      <button type="button" class="quiet" onClick={onDismiss}>
+        Dismiss
+      </button>
+    </div>
+  );
+}
