@@ -57,7 +57,12 @@ export interface Desk {
   grantsChanged(): void;
   /** Takes grants back, and then asks what is left. Rejects with `GrantsUnanswered`. */
   revoke(which: Revocation): Promise<RevocationOutcome>;
+  /** What a client says is `shown` while a page is open. The returned function says that it was closed; harmless when repeated. */
+  pageOpened(): () => void;
 }
+
+/** They are entries of the conversation already. */
+const CONVERSING_TOOLS: ReadonlySet<string> = new Set(["human_say", "human_ask", "human_wait"]);
 
 export function createDesk(options: DeskOptions): Desk {
   const { decideDeadlineMs = 20_000, maxCalls = 500, maxTotalChars = 4_000_000 } = options;
@@ -74,7 +79,10 @@ export function createDesk(options: DeskOptions): Desk {
 
   return {
     conversation,
+    pageOpened: () => conversation?.pageOpened() ?? (() => {}),
     callStarted(call) {
+      conversation?.sawClient({ principalId: call.principalId, name: call.client }, call.at);
+      if (conversation !== null && CONVERSING_TOOLS.has(call.tool)) return;
       publish({ t: "call", call: timeline.start(call) });
     },
     callProgressed({ callId, delta }) {

@@ -15,7 +15,7 @@ export interface EventStream {
 }
 
 export interface EventStreamOptions {
-  readonly desk: Pick<Desk, "snapshot" | "subscribe">;
+  readonly desk: Pick<Desk, "snapshot" | "subscribe" | "pageOpened">;
   readonly onEnd: () => void;
   readonly maxQueuedChars: number;
 }
@@ -51,9 +51,11 @@ export function openEventStream({ desk, onEnd, maxQueuedChars }: EventStreamOpti
   const unsubscribe = desk.subscribe((event) => {
     if (!isStale) push(encodeLine(event));
   });
+  const pageClosed = desk.pageOpened();
   function finish(): void {
     if (hasEnded) return;
     hasEnded = true;
+    pageClosed();
     unsubscribe();
     onEnd();
     wake.current?.();

@@ -36,6 +36,8 @@ function recordingConversation(changes: Partial<PageConversation> = {}) {
     image: (id) => Promise.resolve(id.startsWith("0") ? null : { mimeType: "image/png", bytes: PNG }),
     history: (before) => Promise.resolve({ entries: [], more: before > 1 }),
     view: () => ({ entries: [], unsent: [], isLoaded: true, waiting: null, clients: [] }),
+    sawClient: () => undefined,
+    pageOpened: () => () => undefined,
     subscribe: () => () => undefined,
     ...changes,
   };
