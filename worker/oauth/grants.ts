@@ -12,6 +12,7 @@ const PREFIX = `grant:${OWNER}:`;
 export interface Grants {
   /** All that live, whichever issuer they were given by; newest first. */
   list(): readonly Grant[];
+  has(grantId: string): boolean;
   /** Ends these, or all, at once: records, tokens, remembered answers. Ids that are not known count for nothing. */
   revoke(ids: readonly string[] | "all"): Promise<number>;
   /** A request came with a valid token of this grant. */
@@ -52,6 +53,7 @@ export function createGrants({ providers, memory, sql, now, issuer, onRevoked, e
       .toSorted((one, other) => other.createdAt - one.createdAt);
   return {
     list: () => list().slice(0, MAX_LISTED),
+    has: (id) => sql.exec("SELECT 1 FROM oauth_kv WHERE key = ? AND expires_at > ?", PREFIX + id, Math.floor(now() / 1000)).toArray().length > 0,
     async revoke(ids) {
       const known = list().map((grant) => grant.id);
       const ending = ids === "all" ? known : known.filter((id) => ids.includes(id));

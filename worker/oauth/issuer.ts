@@ -59,6 +59,7 @@ export interface Issuer {
   decide(decision: AuthorizationDecision): Promise<DecisionOutcome>;
   /** What lives of all that was allowed, newest first. */
   grants(): readonly Grant[];
+  isGranted(grantId: string): boolean;
   /** Ends grants with all their tokens, from the next request on; ids that are not known are no error. */
   revoke(ids: readonly string[] | "all"): Promise<RevocationOutcome>;
   /** The workstation has come or gone. */
@@ -99,6 +100,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
         : [],
     decide: async (decision) => (hasTables(options.storage) ? open().room.decide(decision) : { outcome: "gone" }),
     grants: () => (hasTables(options.storage) ? open().grants.list() : []),
+    isGranted: (id) => hasTables(options.storage) && open().grants.has(id),
     async revoke(ids) {
       if (!hasTables(options.storage)) return { revoked: 0 };
       const revoked = await revoke(open(), ids);

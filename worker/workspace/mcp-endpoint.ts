@@ -10,6 +10,7 @@ import { LIMITS } from "../../shared/wire/limits.ts";
 import type { ExchangeFailure, NewRequest, Refusal } from "../../shared/wire/relay-exchanges.ts";
 import { refusal, rpcAnswer } from "../respond.ts";
 import { failureAnswer, offlineAnswer, type WholeAnswer } from "./offline-answers.ts";
+import { saidWhileAway, type AwayWords } from "./said-while-away.ts";
 import type { BodyReader, BodyRefusal } from "./request-body.ts";
 import type { Tunnel } from "./tunnel.ts";
 
@@ -18,7 +19,15 @@ export interface McpEndpoint {
   readonly bodies: BodyReader;
   readonly deposits: Deposits;
   readonly authenticate: () => Promise<Result<Principal, Response>>;
-  readonly away: () => string;
+  readonly absent: (principal: Principal) => Absence;
+}
+
+/** What is said and done for a workstation that is not there. */
+export interface Absence {
+  /** A sentence such as "The workstation has been away since …". */
+  readonly away: string;
+  /** Keeps words for the person. */
+  readonly keep: (words: AwayWords) => void;
 }
 
 const METHODS = "POST, DELETE";
@@ -50,7 +59,7 @@ async function serveChecked(request: Request, target: string, endpoint: McpEndpo
   const read = await endpoint.bodies.read(request);
   if (!read.ok) return refuseExchange(read.error);
   const body = read.value;
-  if (!endpoint.tunnel.accepts()) return toResponse(offlineAnswer(method, decode(body), endpoint.deposits.offline, endpoint.away()));
+  if (!endpoint.tunnel.accepts()) return toResponse(absentAnswer(method, decode(body), endpoint.deposits, endpoint.absent(caller.value)));
   const newRequest: NewRequest = { method, path: target, headers: forwardedHeaders(request.headers), principal: caller.value };
   const forwarded = endpoint.tunnel.forward(newRequest, body, request.signal);
   return forwarded.ok ? forwarded.value : refuseExchange(forwarded.error);
@@ -82,11 +91,19 @@ function refuseExchange(refusal: Refusal | BodyRefusal): Response {
 }
 
 /** The whole answer for an exchange that failed before its answer began. */
-export function failedAnswer(failure: ExchangeFailure, deposits: Deposits, away: string): Response {
+export function failedAnswer(failure: ExchangeFailure, deposits: Deposits, absence: Absence): Response {
   const body = decode(failure.body);
   // An empty body is a DELETE: there is no id to answer to.
-  if (failure.why === "away") return toResponse(offlineAnswer(failure.body.byteLength === 0 ? "DELETE" : "POST", body, deposits.offline, away));
+  if (failure.why === "away") return toResponse(absentAnswer(failure.body.byteLength === 0 ? "DELETE" : "POST", body, deposits, absence));
   return toResponse(failureAnswer(failure.why, body));
+}
+
+/** [HU20] Words are kept for the person; for everything else the answer says that nobody is there. */
+function absentAnswer(method: string, body: string, { offline }: Deposits, { away, keep }: Absence): WholeAnswer {
+  const said = method === "POST" ? saidWhileAway(body, offline, away) : undefined;
+  if (said === undefined) return offlineAnswer(method, body, offline, away);
+  keep(said.words);
+  return said.answer;
 }
 
 /** `none`: no browser is involved. Unparseable origins, `null` among them, are foreign. */

@@ -41,9 +41,14 @@ export function offlineAnswer(method: string, body: string, offline: OfflineAnsw
   }
 }
 
-function resultFor(method: string, params: JsonObject, offline: OfflineAnswers): object | undefined {
+/** Whether the message has the envelope of the modern era. */
+export function isModernMessage(method: string, params: JsonObject): boolean {
   const meta = params["_meta"];
-  const isModern = method === "server/discover" || (isJsonObject(meta) && MODERN_VERSION in meta);
+  return method === "server/discover" || (isJsonObject(meta) && MODERN_VERSION in meta);
+}
+
+function resultFor(method: string, params: JsonObject, offline: OfflineAnswers): object | undefined {
+  const isModern = isModernMessage(method, params);
   const era = isModern ? offline.modern : offline.legacy;
   if (method === "tools/call") return era.toolCall;
   if (method === "initialize" && !isModern) return initializeResult(params["protocolVersion"], offline.legacy);
@@ -61,7 +66,7 @@ function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined 
 }
 
 /** The sentence is put into JSON text, so it is escaped as a JSON string's inside. The caller's id is not touched. */
-function fill(id: RpcId, result: object, away: string): string {
+export function fill(id: RpcId, result: object, away: string): string {
   const filled = JSON.stringify(result).replaceAll("{away}", () => JSON.stringify(away).slice(1, -1));
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${filled}}`;
 }

@@ -22,6 +22,14 @@ const MIGRATIONS: readonly string[] = [
   "CREATE TABLE grant_uses(grant_id TEXT PRIMARY KEY, used_at INTEGER NOT NULL) WITHOUT ROWID;",
   `CREATE TABLE approved_redirects(
      client_id TEXT NOT NULL, redirect_uri TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(client_id, redirect_uri)) WITHOUT ROWID;`,
+  // An index is a row more to write, which is billed: only what waits is in the second, and only answers in the third.
+  `CREATE TABLE human_entries(
+     n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, waits TEXT, client TEXT, question TEXT, json TEXT NOT NULL);
+   CREATE INDEX human_waiting ON human_entries(waits) WHERE waits IS NOT NULL;
+   CREATE INDEX human_answers ON human_entries(question) WHERE question IS NOT NULL;
+   CREATE TABLE human_images(
+     id TEXT NOT NULL, part INTEGER NOT NULL, parts INTEGER NOT NULL, at INTEGER NOT NULL, n INTEGER, data TEXT NOT NULL,
+     PRIMARY KEY(id, part)) WITHOUT ROWID;`,
 ];
 
 export interface Tables {

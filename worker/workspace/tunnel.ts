@@ -5,6 +5,7 @@
 import { decodeData, encodeControl, encodeData, type DataFrame } from "../../shared/wire/codec.ts";
 import type { AgentFrame, HeadFrame, Hello, RelayFrame, Welcome } from "../../shared/wire/frames.ts";
 import type { ExchangeFailure, NewRequest, Refusal, RelayEffect, RelayExchanges } from "../../shared/wire/relay-exchanges.ts";
+import type { Principal } from "../../shared/principal.ts";
 import type { Result } from "../../shared/result.ts";
 import { packRequest, unpackAnswer } from "../../shared/wire/inline.ts";
 import { createUtf8 } from "../../shared/wire/utf8.ts";
@@ -16,7 +17,9 @@ export interface TunnelPorts {
   /** Closes the current socket after a protocol error. */
   readonly breakLink: (detail: string) => void;
   /** The answer to a request whose exchange failed before `head`. */
-  readonly failedAnswer: (failure: ExchangeFailure) => Response;
+  readonly failedAnswer: (failure: ExchangeFailure, principal: Principal) => Response;
+  /** An exchange is over. `whole`: its client's connection took the whole answer. Called once for each. */
+  readonly settled: (x: number, whole: boolean) => void;
   readonly now: () => number;
 }
 
@@ -24,6 +27,7 @@ interface ClientStream {
   /** Aborts when the edge sees the client's connection reset. */
   readonly signal: AbortSignal;
   readonly respond: (response: Response) => void;
+  readonly principal: Principal;
   writer?: WritableStreamDefaultWriter<Uint8Array>;
   /** Everything was handed to the stream; more may not follow. */
   isFinishing: boolean;
@@ -61,6 +65,11 @@ export class Tunnel {
     return this.#machine.epoch;
   }
 
+  /** Whether a client still waits for the answer of this exchange, or for its rest. */
+  isOpen(x: number): boolean {
+    return this.#streams.has(x);
+  }
+
   accepts(): boolean {
     return this.#machine.accepts(this.#ports.now());
   }
@@ -71,7 +80,7 @@ export class Tunnel {
     if (!opened.ok) return opened;
     const { x, effects } = opened.value;
     const { promise, resolve } = Promise.withResolvers<Response>();
-    this.#streams.set(x, { signal, respond: resolve, isFinishing: false });
+    this.#streams.set(x, { signal, respond: resolve, principal: request.principal, isFinishing: false });
     this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
     this.#perform(effects);
     return { ok: true, value: promise };
@@ -108,8 +117,10 @@ export class Tunnel {
     const data = inside.data === undefined ? [] : this.#machine.data(frame.x, 1, inside.data, now);
     const end = this.#machine.end(frame.x, inside.endSeq, true, now);
     if (end[0]?.do !== "finish") return this.#perform([...head, ...data, ...end]);
+    const stream = this.#streams.get(frame.x);
+    if (stream?.signal.aborted === true) return this.#clientGone(frame.x);
     const headers = answerHeaders(frame);
-    this.#streams.get(frame.x)?.respond(new Response(isBodiless(frame.status) ? null : (inside.data ?? null), { status: frame.status, headers }));
+    stream?.respond(new Response(isBodiless(frame.status) ? null : (inside.data ?? null), { status: frame.status, headers }));
     this.#settle(frame.x);
   }
 
@@ -205,7 +216,7 @@ export class Tunnel {
   }
 
   #settle(x: number): void {
-    this.#streams.delete(x);
+    if (this.#streams.delete(x)) this.#ports.settled(x, true);
     this.#perform(this.#machine.closed(x));
   }
 
@@ -215,13 +226,15 @@ export class Tunnel {
     this.#streams.delete(x);
     void stream.writer?.abort().catch(() => undefined);
     this.#perform(this.#machine.clientGone(x));
+    this.#ports.settled(x, false);
   }
 
   #fail(x: number, failure: ExchangeFailure): void {
     const stream = this.#streams.get(x);
     if (stream === undefined) return;
     this.#streams.delete(x);
-    if (!failure.afterHead) return stream.respond(this.#ports.failedAnswer(failure));
+    this.#ports.settled(x, false);
+    if (!failure.afterHead) return stream.respond(this.#ports.failedAnswer(failure, stream.principal));
     if (stream.writer !== undefined) sayLastWords(stream.writer, stream.isFinishing ? null : failure.last);
   }
 }

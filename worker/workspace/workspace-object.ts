@@ -3,19 +3,22 @@
  * Until an agent has said hello for the first time nothing is stored and nobody is served (DESIGN D5).
  */
 import { DurableObject } from "cloudflare:workers";
-import * as v from "valibot";
+import type { HUMAN_NEWS } from "../../shared/human/calls.ts";
+import { createHumanQueue, type HumanQueue } from "../../shared/human/queue.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Result } from "../../shared/result.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
-import { AGENT_CALLS, type CallFrame, type Deposits, type Hello, type RELAY_CALLS } from "../../shared/wire/frames.ts";
+import type { CallFrame, Deposits, Hello, RELAY_CALLS } from "../../shared/wire/frames.ts";
 import { RelayExchanges, type ExchangeFailure, type LinkView } from "../../shared/wire/relay-exchanges.ts";
 import { workspacePrefix } from "../../shared/workspace.ts";
 import type { Env } from "../env.ts";
 import { createIssuer, type Issuer } from "../oauth/issuer.ts";
 import { notReady, refusal } from "../respond.ts";
 import { locate } from "../routes.ts";
+import { answerAgentCall } from "./agent-calls.ts";
 import { AgentLink } from "./agent-link.ts";
-import { failedAnswer, serveMcp } from "./mcp-endpoint.ts";
+import { createHumanStore } from "./human-store.ts";
+import { failedAnswer, serveMcp, type Absence } from "./mcp-endpoint.ts";
 import { awaySentence } from "./offline-answers.ts";
 import { BodyReader } from "./request-body.ts";
 import { createTables, hasTables, openTables, type Tables } from "./tables.ts";
@@ -27,6 +30,7 @@ const now = () => Date.now();
 export class WorkspaceObject extends DurableObject<Env> {
   #tables: Tables | undefined;
   #issuer: Issuer | undefined;
+  #queue: HumanQueue | undefined;
   readonly #facts: WorkspaceFacts;
   readonly #link: AgentLink;
   readonly #tunnel: Tunnel;
@@ -48,6 +52,7 @@ export class WorkspaceObject extends DurableObject<Env> {
         this.#tunnel.linkUp(hello, (held) => welcome(this.#tunnel.epoch, held));
         this.#issuer?.agentMoved();
         this.#pushPending();
+        this.#human().revokeGone();
       },
       lost: (how) => {
         this.#facts.setAwaySince(now());
@@ -56,7 +61,14 @@ export class WorkspaceObject extends DurableObject<Env> {
       },
       exchangeFrame: (frame) => this.#tunnel.receive(frame),
       exchangeData: (message) => this.#tunnel.receiveData(message),
-      called: (call) => this.#called(call),
+      called: (call) =>
+        answerAgentCall(call, {
+          issuer: () => this.#oauth(),
+          queue: () => this.#human(),
+          facts: this.#facts,
+          isOpen: (x) => this.#tunnel.isOpen(x),
+          stored: () => ctx.waitUntil(this.#scheduleSweep(this.#human().sweep())),
+        }),
     });
     const survivor = this.#link.survivor;
     const machine = new RelayExchanges(survivor?.epoch ?? crypto.randomUUID(), randomNumber(), survivor?.link ?? this.#lostLink());
@@ -64,7 +76,8 @@ export class WorkspaceObject extends DurableObject<Env> {
       now,
       send: (message) => this.#link.send(message),
       breakLink: (detail) => this.#link.breakLink(detail),
-      failedAnswer: (failure) => this.#failedAnswer(failure),
+      failedAnswer: (failure, principal) => this.#failedAnswer(failure, principal),
+      settled: (x, whole) => this.#queue?.settled(x, whole),
     });
   }
 
@@ -107,7 +120,7 @@ export class WorkspaceObject extends DurableObject<Env> {
       bodies: this.#bodies,
       deposits,
       authenticate: () => this.#authenticate(request, issuer),
-      away: () => this.#away(),
+      absent: (principal) => this.#absent(principal),
     });
   }
 
@@ -124,7 +137,8 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    await this.#scheduleSweep(this.#issuer?.sweep() ?? this.#oauth().sweep());
+    const due = [this.#oauth().sweep(), this.#human().sweep()].filter((at) => at !== undefined);
+    await this.#scheduleSweep(due.length === 0 ? undefined : Math.min(...due));
   }
 
   async #serveOauth(request: Request, issuer: string): Promise<Response> {
@@ -157,7 +171,10 @@ export class WorkspaceObject extends DurableObject<Env> {
       pendingChanged: () => {
         this.#pushPending();
       },
-      grantsChanged: () => this.#call("grants.changed", {}),
+      grantsChanged: () => {
+        this.#call("grants.changed", {});
+        this.#human().revokeGone();
+      },
     });
     return this.#issuer;
   }
@@ -166,45 +183,37 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#call("authorization.changed", { pending: this.#oauth().pending() });
   }
 
-  #call(method: keyof typeof RELAY_CALLS, params: CallFrame["params"]): void {
+  #call(method: keyof typeof RELAY_CALLS | keyof typeof HUMAN_NEWS, params: CallFrame["params"]): void {
     this.#link.send(encodeControl({ t: "call", id: crypto.randomUUID(), method, params }));
   }
 
-  /** Calls of the agent. A `RangeError` carries a sentence for it; anything else is our fault. */
-  async #called(call: CallFrame): Promise<unknown> {
-    switch (call.method) {
-      case "authorization.list":
-        return { pending: this.#oauth().pending() };
-      case "authorization.decide": {
-        const decision = v.safeParse(AGENT_CALLS["authorization.decide"].params, call.params);
-        if (!decision.success) throw new RangeError("authorization.decide expects { id, allow, code? }");
-        return this.#oauth().decide(decision.output);
-      }
-      case "grants.list":
-        return { grants: this.#oauth().grants() };
-      case "grants.revoke": {
-        const which = v.safeParse(AGENT_CALLS["grants.revoke"].params, call.params);
-        if (!which.success) throw new RangeError('grants.revoke expects { ids: [id, …] or "all" }');
-        return this.#oauth().revoke(which.output.ids);
-      }
-      case "tokens.set": {
-        const set = v.safeParse(AGENT_CALLS["tokens.set"].params, call.params);
-        if (!set.success) throw new RangeError("tokens.set expects { staticTokens: [{ id, name, sha256, scope, expiresAt? }, …] }");
-        this.#facts.setStaticTokens(set.output.staticTokens);
-        return {};
-      }
-      default:
-        throw new RangeError(`this relay knows no call "${call.method.slice(0, 50)}": update it with "npm run deploy"`);
-    }
+  /** Made at first use: whatever an earlier life of this object had handed out goes back to the queue then. */
+  #human(): HumanQueue {
+    this.#queue ??= createHumanQueue({
+      rows: createHumanStore(this.ctx.storage),
+      now,
+      onNews: ({ t, ...params }) => this.#call(`human.${t}`, params),
+      isClient: (principalId) => this.#isClient(principalId),
+    });
+    return this.#queue;
   }
 
-  #failedAnswer(failure: ExchangeFailure): Response {
+  #isClient(principalId: string): boolean {
+    const [kind, id = ""] = principalId.split(":", 2);
+    if (kind === "grant") return this.#oauth().isGranted(id);
+    return this.#facts.deposits()?.staticTokens.some((token) => principalId === `token:${token.id}`) ?? false;
+  }
+
+  #failedAnswer(failure: ExchangeFailure, principal: Principal): Response {
     const deposits = this.#facts.deposits();
-    return deposits === undefined ? notReady() : failedAnswer(failure, deposits, this.#away());
+    return deposits === undefined ? notReady() : failedAnswer(failure, deposits, this.#absent(principal));
   }
 
-  #away(): string {
-    return awaySentence(this.#facts.awaySince(), now());
+  #absent({ id: principalId, name }: Principal): Absence {
+    return {
+      away: awaySentence(this.#facts.awaySince(), now()),
+      keep: (words) => this.#human().sayWhileAway({ kind: "said", id: crypto.randomUUID(), at: now(), client: { principalId, name }, ...words }),
+    };
   }
 
   /** Setting an alarm is a billed write, so one that is set early enough stays. */
