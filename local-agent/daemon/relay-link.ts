@@ -2,7 +2,6 @@
  * The agent's link to the relay: dials, says hello, stays, redials. Exchanges outlive its sockets (DESIGN D3).
  * States and numbers: docs/spec/wire.md.
  */
-import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import {
   DecisionOutcome,
@@ -18,19 +17,17 @@ import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
 import {
   AGENT_CALLS,
-  RELAY_CALLS,
   type AgentFrame,
-  type CallFrame,
   type Deposits,
   type RelayFrame,
-  type ReplyFrame,
   type Welcome,
 } from "../../shared/wire/frames.ts";
-import { LIMITS } from "../../shared/wire/limits.ts";
 import { PROTOCOL } from "../../shared/wire/version.ts";
 import type { ExchangeHandler } from "../mcp/exchange.ts";
 import { ExchangeRunner } from "./exchange-runner.ts";
 import { redialAfterMs } from "./link-timing.ts";
+import { createRelayCalls, type RelayCalls } from "./relay-calls.ts";
+import type { RelayHumanStore } from "./relay-human-store.ts";
 import { lost, refused, RelaySocket, type SocketEnd } from "./relay-socket.ts";
 
 export interface RelayLinkOptions {
@@ -53,6 +50,8 @@ export interface RelayLinkOptions {
   readonly onState: (state: LinkState) => void;
   readonly onPending: (pending: readonly PendingAuthorization[]) => void;
   readonly onGrantsChanged: () => void;
+  /** Is told of every welcome and every loss; absent without `--human`. */
+  readonly human?: RelayHumanStore | undefined;
 }
 
 export interface RelayLink {
@@ -86,7 +85,7 @@ export function createRelayLink(options: RelayLinkOptions): RelayLink {
 class Link implements RelayLink {
   readonly #options: RelayLinkOptions;
   readonly #runner: ExchangeRunner;
-  readonly #calls = new Map<string, (reply: ReplyFrame) => void>();
+  readonly #calls: RelayCalls;
   readonly #opened = Promise.withResolvers<void>();
   readonly #retired = Promise.withResolvers<{ reason: string; message: string }>();
   #socket: RelaySocket | undefined;
@@ -107,6 +106,17 @@ class Link implements RelayLink {
         if (this.#isWelcomed) this.#socket?.send(message);
       },
       breakLink: (detail) => this.#socket?.end(lost("bad_frame", detail)),
+    });
+    const { timers, onPending, onGrantsChanged, human } = options;
+    this.#calls = createRelayCalls({
+      timers,
+      onPending,
+      onGrantsChanged,
+      human,
+      send: (call) => {
+        if (this.#isWelcomed) this.#socket?.send(encodeControl(call));
+        return this.#isWelcomed;
+      },
     });
   }
 
@@ -138,23 +148,23 @@ class Link implements RelayLink {
   }
 
   async decide(decision: AuthorizationDecision): Promise<DecisionOutcome> {
-    return v.parse(DecisionOutcome, await this.#call("authorization.decide", decision));
+    return v.parse(DecisionOutcome, await this.#calls.ask("authorization.decide", decision));
   }
 
   async pending(): Promise<readonly PendingAuthorization[]> {
-    return v.parse(AGENT_CALLS["authorization.list"].result, await this.#call("authorization.list", {})).pending;
+    return v.parse(AGENT_CALLS["authorization.list"].result, await this.#calls.ask("authorization.list", {})).pending;
   }
 
   async grants(): Promise<readonly Grant[]> {
-    return v.parse(GrantList, await this.#call("grants.list", {})).grants;
+    return v.parse(GrantList, await this.#calls.ask("grants.list", {})).grants;
   }
 
   async revoke(which: Revocation): Promise<RevocationOutcome> {
-    return v.parse(RevocationOutcome, await this.#call("grants.revoke", which));
+    return v.parse(RevocationOutcome, await this.#calls.ask("grants.revoke", which));
   }
 
   async setStaticTokens(staticTokens: Deposits["staticTokens"]): Promise<void> {
-    await this.#call("tokens.set", { staticTokens });
+    await this.#calls.ask("tokens.set", { staticTokens });
   }
 
   async close(): Promise<void> {
@@ -202,9 +212,9 @@ class Link implements RelayLink {
       case "cancel":
         return this.#runner.perform(machine.cancel(frame.x, frame.why));
       case "call":
-        return this.#called(frame);
+        return this.#socket?.send(encodeControl(this.#calls.called(frame)));
       case "reply":
-        return this.#calls.get(frame.id)?.(frame);
+        return this.#calls.replied(frame);
     }
   }
 
@@ -217,40 +227,7 @@ class Link implements RelayLink {
     this.#runner.perform(this.#runner.machine.welcome(welcome));
     this.#state({ at: "open", since: this.#options.clock.now() });
     this.#opened.resolve();
-  }
-
-  #called(call: CallFrame): void {
-    const reply: ReplyFrame = this.#hear(call)
-      ? { t: "reply", id: call.id, ok: true, result: {} }
-      : { t: "reply", id: call.id, ok: false, message: "unknown call" };
-    this.#socket?.send(encodeControl(reply));
-  }
-
-  #hear(call: CallFrame): boolean {
-    if (call.method === "grants.changed") {
-      this.#options.onGrantsChanged();
-      return true;
-    }
-    const params = call.method === "authorization.changed" ? v.safeParse(RELAY_CALLS["authorization.changed"].params, call.params) : undefined;
-    if (params?.success === true) this.#options.onPending(params.output.pending);
-    return params?.success === true;
-  }
-
-  /** [WP22] */
-  async #call(method: string, params: Record<string, unknown>): Promise<unknown> {
-    if (!this.#isWelcomed) throw new Error("the relay is not connected right now");
-    const id = randomUUID();
-    const { promise, resolve } = Promise.withResolvers<ReplyFrame>();
-    this.#calls.set(id, resolve);
-    const cancelTimeout = this.#options.timers.after(LIMITS.callMs, () =>
-      resolve({ t: "reply", id, ok: false, message: "the relay did not answer in time" }),
-    );
-    this.#socket?.send(encodeControl({ t: "call", id, method, params }));
-    const reply = await promise;
-    cancelTimeout();
-    this.#calls.delete(id);
-    if (!reply.ok) throw new Error(reply.message ?? "the relay refused");
-    return reply.result;
+    this.#options.human?.welcomed(this.#calls);
   }
 
   #ended(end: SocketEnd, socket: RelaySocket): void {
@@ -260,7 +237,8 @@ class Link implements RelayLink {
     if (this.#isWelcomed && this.#options.clock.now() - (this.#openedAt ?? 0) >= STEADY_MS) this.#attempt = 0;
     this.#isWelcomed = false;
     this.#runner.machine.linkLost();
-    for (const [id, resolve] of this.#calls) resolve({ t: "reply", id, ok: false, message: "the connection to the relay was lost" });
+    this.#calls.linkLost();
+    this.#options.human?.linkLost();
     if (this.#isClosed) return;
     this.#options.log.event("warn", "link.lost", { reason: end.reason, kind: end.kind });
     if (end.kind === "refused" || (end.kind === "foreign" && this.#openedAt === undefined)) this.#retire(end);
