@@ -50,6 +50,8 @@ export interface ApprovalRequest {
   readonly client: string;
   /** The call is over: cancelled, expired, or its client is gone. */
   readonly signal: AbortSignalLike;
+  /** Writes into the answer's stream, so that a client that has just left is noticed before its call is run. */
+  readonly probe: () => void;
 }
 
 /** `text` is told to the client. */

@@ -6,6 +6,22 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/**
+ * One text for equal values: keys in order, no spaces (in the manner of RFC 8785). For comparing and hashing, not for showing.
+ * Members without a value are left out.
+ */
+export function canonicalJson(value: JsonValue): string {
+  if (isJsonArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  const ordered = members.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${ordered.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`;
+}
+
+function isJsonArray(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
 /** Parses JSON without throwing; `undefined` means "not JSON" (JSON itself has no `undefined`). */
 export function parseJson(text: string): JsonValue | undefined {
   try {

@@ -1,5 +1,6 @@
 /** A tool as the agent offers it, whoever runs it, and the answer of one call. */
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { Result } from "./result.ts";
 
 export interface ToolDescriptor {
   readonly name: string;
@@ -51,8 +52,23 @@ export interface AbortSignalLike {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
+/** A call as it will run. Executing or discarding it uses it up. */
+export interface PreparedCall {
+  readonly name: string;
+  /** Exactly what is executed: shown to whoever approves it. */
+  readonly args: JsonObject;
+  /** Never rejects. */
+  execute(): Promise<ToolOutcome>;
+  discard(): void;
+}
+
 /** Whatever can list and run tools. `call` never rejects: every failure is a `ToolOutcome`. */
 export interface ToolSource {
   list(): readonly ToolDescriptor[];
   call(call: ToolCall): Promise<ToolOutcome>;
+  /**
+   * Rewrites and validates the arguments as the tool does, and runs nothing. The error is the outcome to answer with. Left out
+   * by a source that runs arguments as they are given; whoever wraps a source hands it on.
+   */
+  prepare?(call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>>;
 }

@@ -2,11 +2,15 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { homedir } from "node:os";
 import type { HumanChannel } from "../../shared/human/channel.ts";
+import { join } from "node:path";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
+import type { ApprovalGate } from "../../shared/approval.ts";
+import type { AuditTrail } from "../../shared/audit.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
 import { operatingPrompt } from "../mcp/instructions.ts";
 import { createMcpSurface, type McpSurface } from "../mcp/server.ts";
 import { createToolHost, type ToolHost } from "../tools/tool-host.ts";
+import { AUDIT_FILE, createAuditLog } from "./audit-log.ts";
 import { closedPlaces, programPlaces } from "./closed-places.ts";
 import { preparePrivateDirectory, type Directories } from "./config-dir.ts";
 import type { Installation } from "./installation.ts";
@@ -57,8 +61,24 @@ export async function startTools(context: AgentContext): Promise<ToolHost> {
   }
 }
 
-/** @param human the conversation with the person; null: no tool, and no word of the prompt, speaks of one */
-export function createSurface(context: AgentContext, tools: ToolHost, calls: CallObserver, human: HumanChannel | null = null): McpSurface {
+/** Opens the audit log of this account and says in it that this run began, and at its end that it ended. */
+export async function openAudit({ settings, directories, lifetime, clock, log, progress }: AgentContext): Promise<AuditTrail> {
+  const path = join(preparePrivateDirectory(directories.state), AUDIT_FILE);
+  const audit = createAuditLog({ path, agent: process.pid, clock, log });
+  const of = { root: settings.root, guarded: [...settings.approve] };
+  lifetime.onEnd("audit log", () => audit.record({ event: "agent.stopped", ...of }));
+  await audit.record({ event: "agent.started", ...of }).catch((error: unknown) => progress(`${sentence(error)} No call can be approved until then.`));
+  return audit;
+}
+
+export interface SurfaceParts {
+  readonly calls: CallObserver;
+  readonly gate: ApprovalGate;
+  /** The conversation with the person; left out or null: no tool, and no word of the prompt, speaks of one. */
+  readonly human?: HumanChannel | null;
+}
+
+export function createSurface(context: AgentContext, tools: ToolHost, { calls, gate, human = null }: SurfaceParts): McpSurface {
   const { installation, settings, clock, timers, log } = context;
   const { approve, blockMs } = settings;
   const instructions = (): string =>
@@ -69,6 +89,7 @@ export function createSurface(context: AgentContext, tools: ToolHost, calls: Cal
     tools,
     instructions,
     calls,
+    gate,
     clock,
     timers,
     log,

@@ -1,9 +1,10 @@
 /** The agent without a relay: one client over stdio, or `/mcp` on a local port with the static token. No page, no OAuth. */
+import type { ApprovalGate } from "../../shared/approval.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
 import { createLocalHttp, PortBusyError } from "../mcp/local-http.ts";
 import type { StdioStreams } from "../mcp/stdio.ts";
 import { defaultWaitMs } from "../mcp/wait-budget.ts";
-import { createSurface, startTools, type AgentContext } from "./agent-parts.ts";
+import { createSurface, openAudit, startTools, type AgentContext } from "./agent-parts.ts";
 import { preparePrivateDirectory } from "./config-dir.ts";
 import { explainListenError, PortBusy } from "./free-port.ts";
 import { readStaticToken } from "./machine.ts";
@@ -15,10 +16,17 @@ import { followCreatedTokens } from "./token-deposits.ts";
 /** Nobody watches: there is no page. The log has the calls. */
 const UNWATCHED: CallObserver = { started() {}, progressed() {}, finished() {} };
 
+/** Nobody can be asked without a page: what would have to be approved is refused. */
+function refusingGate(guarded: readonly string[]): ApprovalGate {
+  const text = "This call needs the approval of a person, and this agent has no page to ask on. Nothing was run.";
+  return { guards: (tool) => guarded.includes(tool), ask: () => Promise.resolve({ allowed: false, text }) };
+}
+
 /** Serves until the input ends; the lifetime ends then. */
 export async function startStdio(context: AgentContext, streams: StdioStreams): Promise<void> {
   const tools = await startTools(context);
-  const served = createSurface(context, tools, UNWATCHED).serveStdio(streams);
+  await openAudit(context);
+  const served = createSurface(context, tools, { calls: UNWATCHED, gate: refusingGate(context.settings.approve) }).serveStdio(streams);
   context.lifetime.onEnd("stdio", () => served.close());
   void served.closed.then(() => context.lifetime.end({ exitCode: EXIT.asked, why: "stdin_closed", message: null }));
 }
@@ -27,7 +35,8 @@ export async function startHttp(context: AgentContext, mode: Mode & { readonly k
   const { settings, directories, lifetime, installation, clock, log } = context;
   const token = readStaticToken(preparePrivateDirectory(directories.config), settings.token);
   const tools = await startTools(context);
-  const surface = createSurface(context, tools, UNWATCHED);
+  await openAudit(context);
+  const surface = createSurface(context, tools, { calls: UNWATCHED, gate: refusingGate(settings.approve) });
   const server = await createLocalHttp({
     handler: surface.handle,
     host: mode.listen.host,

@@ -7,17 +7,18 @@ import type { PendingAuthorization } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
 import type { Deposits } from "../../shared/wire/frames.ts";
 import { workspacePrefix } from "../../shared/workspace.ts";
-import { createDesk, type Desk } from "../desk/desk.ts";
+import type { Desk } from "../desk/desk.ts";
 import type { McpSurface } from "../mcp/server.ts";
 import { defaultWaitMs } from "../mcp/wait-budget.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import { startUiServer, UiPortBusy } from "../ui-server/server.ts";
 import { claimAgentPlace } from "./agent-lock.ts";
-import { createSurface, sentence, startTools, type AgentContext } from "./agent-parts.ts";
+import { openAudit, sentence, startTools, type AgentContext } from "./agent-parts.ts";
 import { readClientPair, type ClientPair } from "./client-pair.ts";
 import { mintSecret, preparePrivateDirectory, workspaceSettings } from "./config-dir.ts";
 import { handleControl, type ControlParts } from "./control-requests.ts";
 import { controlPath, serveControl } from "./control-server.ts";
+import { connectDesk, type DeskParts } from "./connect-desk.ts";
 import { startEmbeddedRelay } from "./embedded-relay.ts";
 import { requireFreePort } from "./free-port.ts";
 import { readHostId, readStaticToken } from "./machine.ts";
@@ -61,7 +62,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     client,
     warnings: issuerWarnings(target.kind, relay.url, mode.issuer),
   });
-  const parts = connectDesk(context, tools, info);
+  const parts = connectDesk(context, tools, info, await openAudit(context));
   const tokens = createTokenDeposits({
     ...context,
     configDir: workspaceSettings(configDir, mode.workspace),
@@ -116,54 +117,11 @@ async function openRelay(context: AgentContext, target: RelayTarget, placeDir: s
   return { url: host === "0.0.0.0" ? `http://127.0.0.1:${relay.port}` : host === "::" ? `http://[::1]:${relay.port}` : relay.url, agentKey };
 }
 
-interface DeskParts {
-  readonly desk: Desk;
-  readonly surface: McpSurface;
-  /** The desk decides through the link, which needs the surface, which reports to the desk: the link comes last. */
-  attach(link: RelayLink): void;
-  readonly setStaticTokens: RelayLink["setStaticTokens"];
-}
-
-function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo): DeskParts {
-  const { clock, timers } = context;
-  let link: RelayLink | undefined;
-  const desk = createDesk({
-    info,
-    clock,
-    timers,
-    decide: async (decision) => {
-      const decided = await requireLink(link).decide(decision);
-      context.log.event("info", "authorization.decided", { id: decision.id, outcome: decided.outcome });
-      return decided;
-    },
-    grants: {
-      list: async () => requireLink(link).grants(),
-      async revoke(which) {
-        const outcome = await requireLink(link).revoke(which);
-        context.log.event("info", "grants.revoked", { all: which.ids === "all", revoked: outcome.revoked });
-        return outcome;
-      },
-    },
-  });
-  const surface = createSurface(context, tools, {
-    started: (call) => desk.callStarted(call),
-    progressed: (progress) => desk.callProgressed(progress),
-    finished: (call) => desk.callFinished(call),
-  });
-  const setStaticTokens: RelayLink["setStaticTokens"] = async (tokens) => requireLink(link).setStaticTokens(tokens);
-  return { desk, surface, attach: (opened) => (link = opened), setStaticTokens };
-}
-
 function watchCards(desk: Desk, show: (waiting: readonly PendingAuthorization[]) => void): void {
   desk.subscribe((event) => {
     if (event.t === "authorizations") show(event.authorizations);
   });
   show(desk.snapshot().authorizations);
-}
-
-function requireLink(link: RelayLink | undefined): RelayLink {
-  if (link === undefined) throw new Error("the relay is not connected yet");
-  return link;
 }
 
 /** An agent that cannot be asked still works, and its page can do the same: it starts, and says so. */

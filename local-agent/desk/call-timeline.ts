@@ -3,9 +3,9 @@ import { appendOutput, forgetOutput, NO_OUTPUT, outputChars } from "../../shared
 import type { CallFinished, CallStarted } from "../../shared/call-events.ts";
 import type { TimelineCall } from "../../shared/desk.ts";
 import type { ToolContent, ToolOutcome } from "../../shared/tool.ts";
-import { OWN_TOKEN_NAME } from "../../shared/principal.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { summariseArguments } from "./argument-summary.ts";
+import { clientLabel } from "./client-label.ts";
 
 export interface TimelineLimits {
   readonly maxCalls: number;
@@ -71,19 +71,12 @@ function startedCall(call: CallStarted): TimelineCall {
     callId: call.callId,
     tool: visibleLine(call.tool, 100),
     summary: summariseArguments(call.tool, call.args),
-    client: clientName(call),
+    client: clientLabel(call),
     startedAt: call.at,
     state: "running",
     durationMs: null,
     output: NO_OUTPUT,
   };
-}
-
-/** The person's own tokens are named by us or by them; a name that is all in quotes is one that a client chose, so none can pass for it. */
-function clientName({ principalId, client }: CallStarted): string {
-  const name = `“${visibleLine(client, 200)}”`;
-  if (!principalId.startsWith("token:")) return name;
-  return client === OWN_TOKEN_NAME ? "your token" : `your token ${name}`;
 }
 
 function finishedCall(call: TimelineCall, end: CallFinished): TimelineCall {

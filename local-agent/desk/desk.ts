@@ -13,6 +13,7 @@ import type {
 import type { CallFinished, CallProgressed, CallStarted } from "../../shared/call-events.ts";
 import type { DeskEvent, DeskInfo, DeskSnapshot, LinkState } from "../../shared/desk.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
+import { createApprovals, type Approvals, type ApprovalsOptions } from "./approvals.ts";
 import { createAuthorizationTray } from "./authorization-tray.ts";
 import { createCallTimeline } from "./call-timeline.ts";
 import { createGrantedList, type GrantsPort } from "./granted-list.ts";
@@ -28,6 +29,8 @@ export interface DeskOptions {
   readonly grants: GrantsPort;
   /** Absent without `--human`. */
   readonly conversation?: PageConversation | undefined;
+  /** Which calls wait for the person, and where their decisions are written down. */
+  readonly approvals: Pick<ApprovalsOptions, "guarded" | "auditFull" | "audit" | "newId" | "log">;
   readonly decideDeadlineMs?: number;
   readonly maxCalls?: number;
   /** UTF-16 units of output kept over all calls. */
@@ -37,6 +40,8 @@ export interface DeskOptions {
 export interface Desk {
   /** Null without `--human`. */
   readonly conversation: PageConversation | null;
+  /** The gate that guarded calls pass, and their cards. A link that is not open refuses all of them. */
+  readonly approvals: Approvals;
   callStarted(call: CallStarted): void;
   callProgressed(progress: CallProgressed): void;
   callFinished(end: CallFinished): void;
@@ -72,7 +77,8 @@ export function createDesk(options: DeskOptions): Desk {
   let link: LinkState = { at: "connecting", since: options.clock.now() };
   const publish = (event: DeskEvent): void => listeners.forEach((listener) => listener(event));
   const tray = createAuthorizationTray({ decide: options.decide, timers: options.timers, deadlineMs: decideDeadlineMs, publish });
-
+  const { clock, timers } = options;
+  const approvals = createApprovals({ ...options.approvals, clock, timers, publish });
   const granted = createGrantedList(options.grants, publish);
   const conversation = options.conversation ?? null;
   conversation?.subscribe(publish);
@@ -80,6 +86,7 @@ export function createDesk(options: DeskOptions): Desk {
   return {
     conversation,
     pageOpened: () => conversation?.pageOpened() ?? (() => {}),
+    approvals,
     callStarted(call) {
       conversation?.sawClient({ principalId: call.principalId, name: call.client }, call.at);
       if (conversation !== null && CONVERSING_TOOLS.has(call.tool)) return;
@@ -95,6 +102,8 @@ export function createDesk(options: DeskOptions): Desk {
     setAuthorizations: (list) => tray.set(list),
     setLink(next) {
       link = next;
+      if (link.at === "open") approvals.resume();
+      else approvals.suspend("the connection to the relay was lost");
       publish({ t: "link", link });
     },
     snapshot: () => ({
@@ -103,7 +112,7 @@ export function createDesk(options: DeskOptions): Desk {
       authorizations: tray.list(),
       grants: granted.known(),
       timeline: timeline.list(),
-      approvals: [],
+      approvals: approvals.list(),
       conversation: conversation?.view() ?? null,
     }),
     subscribe(listener) {

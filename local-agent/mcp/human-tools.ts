@@ -5,11 +5,13 @@ import { HUMAN_LIMITS } from "../../shared/human/limits.ts";
 import { StoreUnreachable } from "../../shared/human/store.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Clock } from "../../shared/ports.ts";
+import { ok } from "../../shared/result.ts";
 import type { ToolOutcome } from "../../shared/tool.ts";
 import { askArguments, sayArguments, waitArguments } from "./human-arguments.ts";
 import { messagesResult, noMessageResult, overResult, saidResult, type NamedQuestion } from "./human-results.ts";
 import { HUMAN_TOOLS } from "./human-tool-table.ts";
 import { linkSignals } from "./linked-signal.ts";
+import { asGiven, prepareCall } from "./prepared-call.ts";
 import type { CallScope, ScopedTools, SilenceReport } from "./tool-call.ts";
 import { waitBudget, type WaitBudget } from "./wait-budget.ts";
 
@@ -32,7 +34,7 @@ export function withHumanTools(tools: ScopedTools, ports: HumanToolsPorts): Scop
     human_ask: (args, scope) => ask(ports, args, scope),
     human_wait: (args, scope) => wait(ports, args, scope),
   };
-  return {
+  const source: ScopedTools = {
     list: () => [...tools.list(), ...HUMAN_TOOLS],
     silence: (name) => (name === "human_ask" || name === "human_wait" ? WAITING : tools.silence?.(name)),
     async call(call, scope) {
@@ -43,7 +45,9 @@ export function withHumanTools(tools: ScopedTools, ports: HumanToolsPorts): Scop
         throw cause;
       });
     },
+    prepare: async (call, scope) => (Object.hasOwn(own, call.name) ? ok(asGiven(source, call, scope)) : prepareCall(tools, call, scope)),
   };
+  return source;
 }
 
 async function say({ channel }: HumanToolsPorts, args: JsonObject, scope: CallScope): Promise<ToolOutcome> {

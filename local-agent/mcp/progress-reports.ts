@@ -17,6 +17,8 @@ export interface ProgressReport {
 export interface ProgressReports {
   /** Output that was just printed. */
   add(delta: string): void;
+  /** What is told, at once and whenever nothing is printed, until the next word; null: the ordinary report. */
+  say(message: string | null): void;
   /** No report leaves after this. */
   close(): void;
 }
@@ -37,6 +39,7 @@ export interface ProgressOptions {
 export function createProgressReports(send: (report: ProgressReport) => Promise<void>, options: ProgressOptions): ProgressReports {
   const { timers, writable, intervalMs = INTERVAL_MS, silenceMs = SILENCE_MS, silenceMessage = stillRunning } = options;
   let pending = "";
+  let silent: string | null = null;
   let progress = 0;
   let resting = false;
   let stopTimer: () => void = () => {};
@@ -55,7 +58,7 @@ export function createProgressReports(send: (report: ProgressReport) => Promise<
     waitFor(intervalMs);
     if (!writable()) return;
     progress += 1;
-    const message = pending === "" ? silenceMessage() : pending;
+    const message = pending === "" ? (silent ?? silenceMessage()) : pending;
     pending = "";
     send({ progress, message }).catch(() => {}); // The stream is gone: what becomes of the call is decided elsewhere.
   };
@@ -65,6 +68,10 @@ export function createProgressReports(send: (report: ProgressReport) => Promise<
       if (delta === "") return;
       pending = tail(pending + delta);
       if (!resting) report();
+    },
+    say(message) {
+      silent = message;
+      if (message !== null && !resting) report();
     },
     close: () => stopTimer(),
   };

@@ -72,7 +72,9 @@ async function callTool(
   const reports = progressOf(options, call.name, scope, context);
   try {
     const own = { ...scope, signal: ends.signal, abort: (reason: Error) => ends.abort(reason) };
-    return toResult(await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta) }, own));
+    return toResult(
+      await runToolCall(options, { ...call, onProgress: ({ delta }) => reports?.add(delta), say: (message) => reports?.say(message) }, own),
+    );
   } finally {
     reports?.close();
     ends.unlink();

@@ -2,9 +2,12 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { Clock, Log } from "../../shared/ports.ts";
 import type { Principal } from "../../shared/principal.ts";
-import type { ToolCall, ToolDescriptor, ToolOutcome, ToolProgress } from "../../shared/tool.ts";
+import type { Result } from "../../shared/result.ts";
+import type { PreparedCall, ToolCall, ToolDescriptor, ToolOutcome, ToolProgress } from "../../shared/tool.ts";
+import type { ApprovalGate } from "../../shared/approval.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
 import type { FairShare } from "./fair-share.ts";
+import { runGuarded } from "./guarded-call.ts";
 
 /** The exchange or connection that a call belongs to. */
 export interface CallScope {
@@ -40,6 +43,8 @@ export interface ScopedTools {
   list(): readonly ToolDescriptor[];
   /** As `ToolSource.call`: never rejects. */
   call(call: ToolCall, scope: CallScope): Promise<ToolOutcome>;
+  /** As `ToolSource.prepare`; whoever wraps tools hands it on. */
+  prepare?(call: ToolCall, scope: CallScope): Promise<Result<PreparedCall, ToolOutcome>>;
   /** Undefined where the ordinary report does. */
   silence?(name: string): SilenceReport | undefined;
 }
@@ -52,14 +57,21 @@ export interface ToolCallPorts {
   /** Mints call ids; unique, unguessable. */
   readonly newCallId: () => string;
   readonly share: FairShare;
+  /** What a call of a guarded tool has to pass before anything is run. */
+  readonly gate: ApprovalGate;
+}
+
+/** What a client asks for, and how it is told of it meanwhile. */
+export interface AskedCall {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly onProgress: (progress: ToolProgress) => void;
+  /** What progress says while there is none; null: that the tool runs. */
+  readonly say: (message: string | null) => void;
 }
 
 /** Runs one call. A source that throws although it must not is a defect: logged, and answered as a failed call. */
-export async function runToolCall(
-  ports: ToolCallPorts,
-  call: { readonly name: string; readonly args: JsonObject; readonly onProgress: (progress: ToolProgress) => void },
-  scope: OneCallScope,
-): Promise<ToolOutcome> {
+export async function runToolCall(ports: ToolCallPorts, call: AskedCall, scope: OneCallScope): Promise<ToolOutcome> {
   const callId = ports.newCallId();
   const startedAt = ports.clock.now();
   const settled = scope.began(scope.abort);
@@ -77,12 +89,7 @@ export async function runToolCall(
   return outcome;
 }
 
-async function execute(
-  ports: ToolCallPorts,
-  call: { readonly name: string; readonly args: JsonObject; readonly onProgress: (progress: ToolProgress) => void },
-  scope: CallScope,
-  callId: string,
-): Promise<ToolOutcome> {
+async function execute(ports: ToolCallPorts, call: AskedCall, scope: CallScope, callId: string): Promise<ToolOutcome> {
   if (scope.signal.aborted) return failed("The call was cancelled before it began; nothing was run.");
   const onProgress = (progress: ToolProgress): void => {
     if (progress.delta === "") return;
@@ -90,7 +97,8 @@ async function execute(
     call.onProgress(progress);
   };
   try {
-    return await ports.tools.call({ name: call.name, args: call.args, callId, signal: scope.signal, onProgress }, scope);
+    const asked = { name: call.name, args: call.args, callId, signal: scope.signal, onProgress };
+    return ports.gate.guards(call.name) ? await runGuarded(ports, asked, scope, call.say) : await ports.tools.call(asked, scope);
   } catch (cause) {
     ports.log.event("error", "call.broken", { callId, tool: call.name, error: cause instanceof Error ? cause.name : typeof cause });
     return failed(`The tool ${call.name} failed inside the agent and may have run in part. The agent's log has the call ${callId}.`);

@@ -3,10 +3,9 @@
  * Everything the tools start carries this host's mark and ends with it.
  */
 import { join } from "node:path";
-import type { JsonObject } from "../../shared/json.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
-import type { AbortSignalLike, ToolCall, ToolOutcome, ToolSource } from "../../shared/tool.ts";
+import type { AbortSignalLike, PreparedCall, ToolCall, ToolOutcome, ToolSource } from "../../shared/tool.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
 import { hostEnvironment, shellEnvironment } from "./child-environment.ts";
 import { describeConfinement } from "./confinement-notes.ts";
@@ -50,20 +49,9 @@ export interface ToolHostOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
-/** A call as it will run. Executing or discarding it uses it up. */
-interface PreparedCall {
-  readonly name: string;
-  /** Exactly what is executed: shown to whoever approves it. */
-  readonly args: JsonObject;
-  /** Never rejects. */
-  execute(): Promise<ToolOutcome>;
-  discard(): void;
-}
-
 export interface ToolHost extends ToolSource {
   /** The real path of the root. */
   readonly root: string;
-  /** Rewrites and validates the arguments as the tool does, and runs nothing. The error is the outcome to answer with. */
   prepare(call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>>;
   /** What is confined and what is not, as sentences for people. */
   confinement(): string[];
@@ -165,22 +153,30 @@ function toolHost(options: ToolHostOptions, described: HostReady, supervisor: Ho
     });
   };
 
-  const call = async (request: ToolCall): Promise<ToolOutcome> => {
-    if (running >= MAX_RUNNING)
-      return failedOutcome(`${request.name} was not run: ${MAX_RUNNING} calls are running already; try again when one has ended`);
+  /** Not while a call waits for its approval: that takes nobody's place. */
+  const counted = async (name: string, run: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
+    if (running >= MAX_RUNNING) return failedOutcome(`${name} was not run: ${MAX_RUNNING} calls are running already; try again when one has ended`);
     running += 1;
     try {
-      const prepared = await prepare(request);
-      return prepared.ok ? await prepared.value.execute() : prepared.error;
+      return await run();
     } finally {
       running -= 1;
     }
   };
 
+  const call = (request: ToolCall): Promise<ToolOutcome> =>
+    counted(request.name, async () => {
+      const prepared = await prepare(request);
+      return prepared.ok ? await prepared.value.execute() : prepared.error;
+    });
+
   return {
     root: described.root,
     list: () => described.tools,
-    prepare,
+    async prepare(request) {
+      const prepared = await prepare(request);
+      return prepared.ok ? ok({ ...prepared.value, execute: () => counted(request.name, () => prepared.value.execute()) }) : prepared;
+    },
     call,
     confinement: () => describeConfinement({ ...described, deny: options.deny }),
     warnings: () => described.warnings,

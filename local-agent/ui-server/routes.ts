@@ -7,6 +7,7 @@ import { DecisionUnanswered } from "../desk/authorization-tray.ts";
 import { GrantsUnanswered } from "../desk/granted-list.ts";
 import type { Desk } from "../desk/desk.ts";
 import { apiRefusalOf, holdsSecret, refusalOf, type RequestOrigin } from "./admission.ts";
+import { mountApprovals } from "./approval-routes.ts";
 import type { EventStreams } from "./event-streams.ts";
 import { mountHistory, mountWords } from "./human-routes.ts";
 import { mountImages } from "./image-routes.ts";
@@ -34,6 +35,7 @@ export function createRoutes(context: RouteContext): Hono {
   app.post("/api/decide", ...smallJson, (c) => decide(c, context.desk));
   app.get("/api/grants", (c) => unlessUnanswered(c, async () => ({ grants: await context.desk.refreshGrants() })));
   app.post("/api/revoke", ...smallJson, (c) => revoke(c, context.desk));
+  mountApprovals(app, context.desk);
   mountWords(app, context.desk.conversation);
   mountImages(app, context.desk.conversation);
   mountHistory(app, context.desk.conversation);

@@ -10,6 +10,7 @@ import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts
 import { createRelayLink } from "../../local-agent/daemon/relay-link.ts";
 import { TOKEN } from "../support/deposits.ts";
 import { linkOptions } from "../support/relayed-target.ts";
+import { UNGUARDED_GATE } from "../support/surface-under-test.ts";
 import { descriptor, scriptedTools, text } from "../support/scripted-tools.ts";
 
 /** The one to dial, then every one that clients use. */
@@ -26,6 +27,7 @@ const surface = createMcpSurface({
     { bytes: (call) => piece(call.args["bytes"]) },
     { bytes: { inputSchema: { ...descriptor("bytes").inputSchema, properties: { bytes: { type: "number" } } } } },
   ),
+  gate: UNGUARDED_GATE,
   calls: { started: () => undefined, progressed: () => undefined, finished: () => undefined },
 });
 const http = await createLocalHttp({

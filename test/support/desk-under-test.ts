@@ -1,7 +1,9 @@
 /** A real desk with example facts, and the relay's side of a decision as a recording fake. */
+import { randomUUID } from "node:crypto";
 import type { AuthorizationDecision, DecisionOutcome, Grant, PendingAuthorization, Revocation } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
 import { createDesk, type Desk, type DeskOptions } from "../../local-agent/desk/desk.ts";
+import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts";
 
 export const EXAMPLE_INFO: DeskInfo = {
@@ -66,6 +68,14 @@ export interface DeskUnderTest {
   readonly revocations: Revocation[];
 }
 
+export const UNGUARDED: DeskOptions["approvals"] = {
+  guarded: [],
+  auditFull: false,
+  audit: { record: () => Promise.resolve() },
+  newId: randomUUID,
+  log: silentLog,
+};
+
 /** The relay of this desk knows the code `KITE-42`. */
 export function deskUnderTest(options: Partial<DeskOptions> = {}): DeskUnderTest {
   const decisions: AuthorizationDecision[] = [];
@@ -84,6 +94,7 @@ export function deskUnderTest(options: Partial<DeskOptions> = {}): DeskUnderTest
         return Promise.resolve({ revoked: ended.length });
       },
     },
+    approvals: UNGUARDED,
     ...options,
     decide(decision) {
       decisions.push(decision);

@@ -1,6 +1,7 @@
 /** The MCP surface over scripted tools, and requests as raw clients of both eras write them. */
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts";
+import type { ApprovalGate } from "../../shared/approval.ts";
 import type { CallFinished, CallStarted } from "../../shared/call-events.ts";
 import type { ExchangeAnswer, ExchangeContext } from "../../local-agent/mcp/exchange.ts";
 import { createMcpSurface, type McpSurface, type McpSurfaceOptions } from "../../local-agent/mcp/server.ts";
@@ -28,6 +29,7 @@ export function surfaceUnderTest(scripts: Readonly<Record<string, ToolScript>>, 
     clock: systemClock,
     timers: systemTimers,
     log: silentLog,
+    gate: UNGUARDED_GATE,
     calls: {
       started: (call) => void begun.push(call),
       progressed: ({ delta }) => void deltas.push(delta),
@@ -37,6 +39,9 @@ export function surfaceUnderTest(scripts: Readonly<Record<string, ToolScript>>, 
   });
   return { surface, tools, begun, ended, deltas };
 }
+
+/** Asks nobody. */
+export const UNGUARDED_GATE: ApprovalGate = { guards: () => false, ask: () => Promise.resolve({ allowed: false, text: "nobody was asked" }) };
 
 function principal(id = "grant:1"): Principal {
   return { id, kind: "grant", name: `client of ${id}`, scope: [] };
