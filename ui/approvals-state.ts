@@ -14,11 +14,7 @@ export type ApprovalState =
   | { readonly at: "over"; readonly fate: ApprovalFate; readonly where: "here" | "elsewhere"; readonly decision?: ApprovalChoice };
 
 /** The rest of a command that is too long for its card. */
-type WholeText =
-  | { readonly at: "none" }
-  | { readonly at: "loading" }
-  | { readonly at: "failed"; readonly why: string }
-  | { readonly at: "shown" };
+type WholeText = { readonly at: "none" } | { readonly at: "loading" } | { readonly at: "failed"; readonly why: string } | { readonly at: "shown" };
 
 export interface Approval {
   readonly card: ApprovalCard;

@@ -1,5 +1,8 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
+import type { McpSurfaceOptions } from "../../../local-agent/mcp/server.ts";
+import { systemTimers } from "../../../local-agent/node/system-time.ts";
+import { heard, QUESTION, scriptedHuman, typed } from "../../support/scripted-human.ts";
 import { text, untilAborted, type ToolScript } from "../../support/scripted-tools.ts";
 import { MODERN, surfaceUnderTest, toolCall, type Message, type RpcAnswer, type SurfaceUnderTest } from "../../support/surface-under-test.ts";
 import { waitUntil } from "../../support/wait-until.ts";
@@ -16,7 +19,7 @@ interface Connection extends SurfaceUnderTest {
 function connection(
   era: (typeof ERAS)[number],
   scripts: Readonly<Record<string, ToolScript>>,
-  options: { readonly lifeMs?: number } = {},
+  options: Pick<Partial<McpSurfaceOptions>, "lifeMs" | "human"> = {},
 ): Connection {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -68,6 +71,33 @@ describe.each(ERAS)("over stdio (%s)", (era) => {
     expect(client.begun[0]).toMatchObject({ principalId: "local" });
     client.end();
     await client.closed;
+  });
+
+  test("[HU33] [HU40] a client asks, is told to go on waiting, and hears the answer", async () => {
+    const human = scriptedHuman({ timers: systemTimers });
+    const client = connection(era, {}, { human: human.channel });
+    await answered(client, "init");
+    client.send(toolCall(1, "human_ask", { text: "Go on?" }));
+    await waitUntil("it asks", () => human.waits.length === 1);
+    human.hears({ at: "no_message", why: "budget" });
+    expect((await answered(client, 1)).result).toMatchObject({ structuredContent: { status: "no_message", questionId: QUESTION.questionId } });
+    client.send(toolCall(2, "human_wait", { questionId: QUESTION.questionId }));
+    await waitUntil("it waits", () => human.waits.length === 2);
+    expect(human.waits[1]).toMatchObject({ client: { principalId: "local" }, x: null });
+    human.hears(heard(typed("yes", { questionId: QUESTION.questionId })));
+    expect((await answered(client, 2)).result).toMatchObject({ content: [{ text: "yes" }] });
+    client.end();
+  });
+
+  test("[HU35] the end of the input ends the waiting", async () => {
+    const human = scriptedHuman({ timers: systemTimers });
+    const client = connection(era, {}, { human: human.channel });
+    await answered(client, "init");
+    client.send(toolCall(1, "human_wait"));
+    await waitUntil("it waits", () => human.waits.length === 1);
+    client.end();
+    await client.closed;
+    expect(human.waits[0]?.signal.aborted).toBe(true);
   });
 
   test("[MC30] garbage on a line disturbs nothing", async () => {

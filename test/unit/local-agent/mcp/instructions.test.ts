@@ -36,6 +36,33 @@ test("[MC26] the hint to search with the shell goes when there is a tool for it"
   expect(operatingPrompt({ root: "/r", tools: [READ] })).not.toContain("to list, search");
 });
 
+const human = { root: "/home/somebody/work", tools: [READ], human: true } as const;
+
+test("[HU47] with a conversation, the first 512 characters say how to talk and that waiting goes on", () => {
+  const head = operatingPrompt(human).slice(0, 512);
+  for (const essential of ["workstation", "human_say", "human_ask", "human_wait", "must not end", "Root directory: /home/somebody/work"])
+    expect(head).toContain(essential);
+});
+
+test("[HU47] a section says how to wait, to finish and to ask, and the tools are listed after Pi's", () => {
+  const prompt = operatingPrompt(human);
+  const section = /<human>\n([\s\S]*)\n<\/human>/.exec(prompt)![1]!;
+  for (const part of ["no_message", "human_wait again at once", "category done", "instead of guessing", "oldest first", "repeat"])
+    expect(section).toContain(part);
+  const tools = /<tools>\n([\s\S]*)\n<\/tools>/.exec(prompt)![1]!;
+  expect([...tools.matchAll(/^- (\w+):/gm)].map(([, name]) => name)).toEqual(["read", "human_say", "human_ask", "human_wait"]);
+});
+
+test("[HU47] without a conversation no word is said of one", () => {
+  expect(operatingPrompt({ root: "/r", tools: [READ], approve: [] })).not.toMatch(/human|<approval>/);
+});
+
+test("[HU48] tools whose calls wait for a click are named, and what a denial means", () => {
+  const prompt = operatingPrompt({ ...human, tools: [READ, BASH], approve: ["bash", "write"] });
+  const section = /<approval>\n([\s\S]*)\n<\/approval>/.exec(prompt)![1]!;
+  for (const part of ["bash, write", "was not run", "reason"]) expect(section).toContain(part);
+});
+
 test("[MC27] get_instructions is listed last and leaves the other tools alone", async () => {
   const tools = withInstructionsTool(scriptedTools({ read: () => text("contents") }), () => "the prompt");
   expect(tools.list().map((tool) => tool.name)).toEqual(["read", "get_instructions"]);
