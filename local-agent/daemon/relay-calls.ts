@@ -56,9 +56,7 @@ export function createRelayCalls({ timers, send, ...hearers }: RelayCallsOptions
     },
     replied: (reply) => waiting.get(reply.id)?.replied(reply),
     called: (call) =>
-      isHeard(call, hearers)
-        ? { t: "reply", id: call.id, ok: true, result: {} }
-        : { t: "reply", id: call.id, ok: false, message: "unknown call" },
+      isHeard(call, hearers) ? { t: "reply", id: call.id, ok: true, result: {} } : { t: "reply", id: call.id, ok: false, message: "unknown call" },
     linkLost() {
       for (const call of waiting.values()) call.failed(new CallUnanswered("the connection to the relay was lost"));
     },

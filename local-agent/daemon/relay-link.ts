@@ -15,13 +15,7 @@ import {
 import type { LinkState } from "../../shared/desk.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import { encodeControl } from "../../shared/wire/codec.ts";
-import {
-  AGENT_CALLS,
-  type AgentFrame,
-  type Deposits,
-  type RelayFrame,
-  type Welcome,
-} from "../../shared/wire/frames.ts";
+import { AGENT_CALLS, type AgentFrame, type Deposits, type RelayFrame, type Welcome } from "../../shared/wire/frames.ts";
 import { PROTOCOL } from "../../shared/wire/version.ts";
 import type { ExchangeHandler } from "../mcp/exchange.ts";
 import { ExchangeRunner } from "./exchange-runner.ts";

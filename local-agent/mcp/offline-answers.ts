@@ -3,6 +3,7 @@
  * tools and texts are those of the live one.
  */
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import type { ApprovalGate } from "../../shared/approval.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../../shared/json.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { ToolOutcome } from "../../shared/tool.ts";
@@ -26,8 +27,10 @@ const OTHERWISE = "{away} This request needs it. Try again later.";
 /** @throws when the surface answers `initialize` or a call with an error, which is a defect */
 export async function askOfflineAnswers(options: HttpExchangeOptions): Promise<OfflineAnswers> {
   const absent = { list: () => options.tools.list(), call: () => Promise.resolve(AWAY) };
+  // Nothing is run, so nobody has to allow it: a card would hold up the start until somebody clicks.
+  const gate: ApprovalGate = { guards: () => false, ask: () => Promise.resolve({ allowed: false, text: OTHERWISE }) };
   const silent = { started() {}, progressed() {}, finished() {} };
-  const handle = createExchangeHandler({ ...options, tools: absent, calls: silent, log: { event() {} } });
+  const handle = createExchangeHandler({ ...options, tools: absent, gate, calls: silent, log: { event() {} } });
   const legacy = (method: string, params: JsonObject): Promise<JsonObject | null> => ask(handle, "legacy", method, params);
   const modern = (method: string, params: JsonObject): Promise<JsonObject | null> => ask(handle, "modern", method, params);
 

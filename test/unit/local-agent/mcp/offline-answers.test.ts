@@ -37,3 +37,9 @@ test("[MC28] a deposited tool call is an error with the sentence since when, and
   expect(modern.toolCall).toMatchObject({ resultType: "complete" });
   expect([tools.seen, begun]).toEqual([[], []]);
 });
+
+test("[MC28] asking for them asks nobody's approval, whichever tool needs it", async () => {
+  const never = new Promise<never>(() => {});
+  const guarded = surfaceUnderTest({ echo: () => text("ran") }, { gate: { guards: () => true, ask: () => never } });
+  expect((await guarded.surface.offlineAnswers()).legacy.toolCall).toMatchObject({ isError: true });
+});
