@@ -4,6 +4,8 @@ import type { ApprovalCard } from "../shared/approval.ts";
 import { appendOutput } from "../shared/bounded-output.ts";
 import type { DeskEvent, DeskInfo, LinkState, TimelineCall } from "../shared/desk.ts";
 import { nextApprovals, withApprovalOver, withApprovals, type Approval, type ApprovalAction } from "./approvals-state.ts";
+import type { HumanEntry } from "../shared/human/entry.ts";
+import { conversationOf, withEarlier, withEntry, withMarks, type Conversation } from "./conversation-state.ts";
 import type { DecisionAnswer, PageLink } from "./desk-connection.ts";
 
 /** A card stays where it is when it was decided, so that nothing jumps under the pointer, until it is dismissed. */
@@ -24,6 +26,8 @@ export interface DeskView {
   readonly timeline: readonly TimelineCall[];
   /** Null until the relay was asked. */
   readonly grants: readonly Grant[] | null;
+  /** Null where clients cannot talk with the person. */
+  readonly conversation: Conversation | null;
 }
 
 export interface PageState {
@@ -43,6 +47,7 @@ export type PageAction =
   | { readonly t: "sending"; readonly id: string; readonly allow: boolean }
   | { readonly t: "answered"; readonly id: string; readonly answer: DecisionAnswer; readonly now: number }
   | { readonly t: "dismiss"; readonly id: string; readonly now: number }
+  | { readonly t: "earlier"; readonly entries: readonly HumanEntry[]; readonly more: boolean }
   /** The person opened or closed a part of a card. */
   | { readonly t: "resized"; readonly now: number }
   | ApprovalAction;
@@ -73,14 +78,17 @@ export function nextPage(page: PageState, action: PageAction): PageState {
     case "approval_whole":
     case "approval_dismiss":
       return changeApprovals(page, nextApprovals(page.approvals, action), "now" in action ? action.now : undefined);
+    case "earlier":
+      return changeConversation(page, (conversation) => withEarlier(conversation, action.entries, action.more));
   }
 }
 
 function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
   switch (event.t) {
     case "snapshot": {
-      const { authorizations, approvals, ...desk } = event.snapshot;
-      return withApprovalList(withAuthorizations({ ...page, desk }, authorizations, now), approvals, now);
+      const { authorizations, approvals, ...snapshot } = event.snapshot;
+      const conversation = conversationOf(page.desk?.conversation ?? null, snapshot.conversation);
+      return withApprovalList(withAuthorizations({ ...page, desk: { ...snapshot, conversation } }, authorizations, now), approvals, now);
     }
     case "authorizations":
       return withAuthorizations(page, event.authorizations, now);
@@ -94,13 +102,18 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return changeDesk(page, (desk) => ({ ...desk, timeline: withCall(desk.timeline, event.call) }));
     case "output":
       return changeDesk(page, (desk) => ({ ...desk, timeline: withOutput(desk.timeline, event.callId, event.delta) }));
+    case "entry":
+      return changeConversation(page, (conversation) => withEntry(conversation, event.entry));
+    case "marks":
+      return changeConversation(page, (conversation) => withMarks(conversation, event.marks));
+    case "conversation": {
+      const { t: _, ...rest } = event;
+      return changeConversation(page, (conversation) => ({ ...conversation, ...rest }));
+    }
     case "approvals":
       return withApprovalList(page, event.approvals, now);
     case "approval_over":
       return changeApprovals(page, withApprovalOver(page.approvals, event.id, event.end), now);
-    case "entry":
-    case "marks":
-    case "conversation":
     case "displaced":
       return page;
   }
@@ -163,6 +176,10 @@ function boundOver(cards: readonly Card[]): readonly Card[] {
 
 function changeDesk(page: PageState, change: (desk: DeskView) => DeskView): PageState {
   return page.desk === undefined ? page : { ...page, desk: change(page.desk) };
+}
+
+function changeConversation(page: PageState, change: (conversation: Conversation) => Conversation): PageState {
+  return changeDesk(page, (desk) => (desk.conversation === null ? desk : { ...desk, conversation: change(desk.conversation) }));
 }
 
 function withCall(timeline: readonly TimelineCall[], call: TimelineCall): readonly TimelineCall[] {

@@ -5,6 +5,8 @@ import { ApprovalCards } from "./approval-cards.tsx";
 import { isWaiting } from "./approvals-state.ts";
 import { AuthorizationCards } from "./authorization-cards.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { ConversationPane } from "./conversation-pane.tsx";
+import type { History } from "./conversation-api.ts";
 import type { Revocation } from "../shared/authorization.ts";
 import { askForGrants, connectToDesk, sendDecision, sendRevocation, type DeskConnection } from "./desk-connection.ts";
 import { EmptyState } from "./empty-state.tsx";
@@ -14,7 +16,6 @@ import { INITIAL_PAGE, nextPage, type DeskView, type PageAction, type PageState 
 import { PageHeader } from "./page-header.tsx";
 import { forgetSecret, takeSecret } from "./session-secret.ts";
 import { useApprovalHandlers } from "./use-approval-handlers.ts";
-import { Timeline } from "./timeline.tsx";
 
 export function Page(): JSX.Element {
   const [secret, setSecret] = useState(takeSecret);
@@ -41,6 +42,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   const refreshGrants = useCallback(() => askForGrants(secret), [secret]);
   const revoke = useCallback((which: Revocation) => sendRevocation(secret, which), [secret]);
   const approvalHandlers = useApprovalHandlers(secret, dispatch);
+  const addEarlier = useCallback((history: History) => dispatch({ t: "earlier", ...history }), [dispatch]);
   useTitle(page);
 
   if (page.pageLink.at === "refused") return <GetIn why="old_secret" />;
@@ -57,13 +59,24 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
         onDismiss={(id) => dispatch({ t: "dismiss", id, now: Date.now() })}
         onResize={() => dispatch({ t: "resized", now: Date.now() })}
       />
-      {page.cards.length === 0 && page.approvals.length === 0 && page.desk.timeline.length === 0 ? (
-        <EmptyState info={page.desk.info} />
-      ) : (
-        <Timeline calls={page.desk.timeline} mayMovePage={page.cards.every((card) => card.state.at === "over") && !page.approvals.some(isWaiting)} />
+      {page.cards.length === 0 && page.approvals.length === 0 && page.desk.timeline.length === 0 && isSilent(page.desk) ? <EmptyState info={page.desk.info} /> : null}
+      {page.cards.length === 0 && page.approvals.length === 0 && page.desk.timeline.length === 0 && page.desk.conversation === null ? null : (
+        <ConversationPane
+          secret={secret}
+          conversation={page.desk.conversation}
+          calls={page.desk.timeline}
+          isLive={page.pageLink.at === "live"}
+          mayMovePage={page.cards.every((card) => card.state.at === "over") && !page.approvals.some(isWaiting)}
+          onEarlier={addEarlier}
+        />
       )}
     </Shell>
   );
+}
+
+/** Nothing was said yet, and nobody who could say something is known. */
+function isSilent({ conversation }: DeskView): boolean {
+  return conversation === null || (conversation.entries.length === 0 && conversation.unsent.length === 0 && conversation.clients.length === 0);
 }
 
 interface ShellProps {
@@ -72,7 +85,7 @@ interface ShellProps {
   readonly onResume: () => void;
   readonly onRefreshGrants: () => Promise<string | undefined>;
   readonly onRevoke: (which: Revocation) => Promise<string | undefined>;
-  readonly children: JSX.Element[];
+  readonly children: (JSX.Element | null)[];
 }
 
 function Shell({ page, desk, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {

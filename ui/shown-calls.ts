@@ -1,7 +1,7 @@
 /** What of the timeline is shown. Pure. */
 import type { TimelineCall } from "../shared/desk.ts";
 
-export type CallFilter = "all" | "failed";
+export type CallFilter = "all" | "failed" | "none";
 
 export interface ShownCalls {
   readonly calls: readonly TimelineCall[];
@@ -9,6 +9,7 @@ export interface ShownCalls {
 }
 
 export function shownCalls(calls: readonly TimelineCall[], filter: CallFilter): ShownCalls {
+  if (filter === "none") return { calls: [], hidden: calls.length };
   const shown = filter === "all" ? calls : calls.filter((call) => call.state === "failed");
   return { calls: shown, hidden: calls.length - shown.length };
 }

@@ -1,0 +1,100 @@
+/** What the page tells the agent of the conversation. Nothing here rejects: a failure is a sentence. */
+import * as v from "valibot";
+import { parseJson } from "../shared/json.ts";
+import { HumanEntry, HumanImage } from "../shared/human/entry.ts";
+
+export interface Failed {
+  readonly failed: string;
+}
+
+const Outcome = v.object({ outcome: v.picklist(["kept", "known", "unsent", "full", "answered", "over"]) });
+type Outcome = v.InferOutput<typeof Outcome>["outcome"];
+export type SayOutcome = Extract<Outcome, "kept" | "known" | "unsent" | "full">;
+export type AnswerOutcome = Outcome;
+
+const Kept = v.object({ outcome: v.picklist(["kept", "known", "unsent", "full"]) });
+const Uploaded = v.object({ image: HumanImage });
+const History = v.object({ entries: v.array(HumanEntry), more: v.boolean() });
+export type History = v.InferOutput<typeof History>;
+
+const DEADLINE_MS = 30_000;
+const UPLOAD_DEADLINE_MS = 120_000;
+
+export interface Words {
+  /** The same for every try, so that a repeat is recognised. */
+  readonly id: string;
+  readonly text: string;
+  readonly images: readonly HumanImage[];
+  /** Null: whoever waits, else the one active last. */
+  readonly to: string | null;
+}
+
+export interface ConversationApi {
+  say(words: Words): Promise<SayOutcome | Failed>;
+  answer(answer: { readonly id: string; readonly questionId: string; readonly text: string }): Promise<AnswerOutcome | Failed>;
+  putImage(file: Blob): Promise<HumanImage | Failed>;
+  /** An address of the image's bytes that the page's policy allows. */
+  imageAddress(id: string): Promise<string | Failed>;
+  history(before: number): Promise<History | Failed>;
+}
+
+export function conversationApi(secret: string): ConversationApi {
+  const headers = { authorization: `Bearer ${secret}` };
+  const post = (body: object): RequestInit => ({
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const outcomeOf = <T>(answer: { readonly outcome: T } | Failed): T | Failed => ("failed" in answer ? answer : answer.outcome);
+  return {
+    say: async (words) => outcomeOf(await ask("/api/say", post(words), Kept)),
+    answer: async (answer) => outcomeOf(await ask("/api/answer", post(answer), Outcome)),
+    async putImage(file) {
+      const request = { method: "POST", headers: { ...headers, "content-type": file.type }, body: file };
+      const answer = await ask("/api/images", request, Uploaded, UPLOAD_DEADLINE_MS);
+      return "failed" in answer ? answer : answer.image;
+    },
+    async imageAddress(id) {
+      const blob = await fetched(`/api/images/${id}`, { headers }, UPLOAD_DEADLINE_MS);
+      return "failed" in blob ? blob : dataAddress(await blob.blob());
+    },
+    history: (before) => ask(`/api/history?before=${before}`, { headers }, History),
+  };
+}
+
+async function ask<T>(path: string, request: RequestInit, schema: v.GenericSchema<unknown, T>, deadlineMs = DEADLINE_MS): Promise<T | Failed> {
+  const response = await fetched(path, request, deadlineMs);
+  if ("failed" in response) return response;
+  try {
+    const body = v.safeParse(schema, parseJson(await response.text()));
+    return body.success ? body.output : { failed: "The agent's answer cannot be read. Reload the page and look whether it arrived." };
+  } catch {
+    return { failed: UNREACHABLE };
+  }
+}
+
+const UNREACHABLE = "The agent could not be reached. Nothing is lost: try again when it is back.";
+
+async function fetched(path: string, request: RequestInit, deadlineMs: number): Promise<Response | Failed> {
+  try {
+    const response = await fetch(path, { ...request, signal: AbortSignal.timeout(deadlineMs), cache: "no-store" });
+    if (response.ok) return response;
+    return { failed: errorSentence(parseJson(await response.text())) ?? `The agent answered ${response.status}. Try again.` };
+  } catch {
+    return { failed: UNREACHABLE };
+  }
+}
+
+function errorSentence(body: unknown): string | undefined {
+  return typeof body === "object" && body !== null && "error" in body && typeof body.error === "string" ? body.error : undefined;
+}
+
+/** The page's policy allows images from `data:`; an address of the agent would lack the secret. */
+export function dataAddress(blob: Blob): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const reader = new FileReader();
+  reader.addEventListener("load", () => resolve(String(reader.result)));
+  reader.addEventListener("error", () => reject(reader.error ?? new Error("the image cannot be read")));
+  reader.readAsDataURL(blob);
+  return promise;
+}
