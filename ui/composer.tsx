@@ -18,7 +18,8 @@ export interface ComposerProps {
 }
 
 export function Composer({ conversation, api, now }: ComposerProps): JSX.Element {
-  const isKept = (id: string): boolean => conversation.entries.some((entry) => entry.id === id) || conversation.unsent.some((entry) => entry.id === id);
+  const isKept = (id: string): boolean =>
+    conversation.entries.some((entry) => entry.id === id) || conversation.unsent.some((entry) => entry.id === id);
   const composer = useComposer(api, isKept);
   const { state, change } = composer;
   const [isDropTarget, setDropTarget] = useState(false);
@@ -47,13 +48,7 @@ export function Composer({ conversation, api, now }: ComposerProps): JSX.Element
       }}
     >
       <Attachments composer={composer} api={api} />
-      <TextBox
-        text={state.draft.text}
-        describedBy={noteId}
-        onText={(text) => change({ t: "typed", text })}
-        onSend={send}
-        onFiles={composer.attach}
-      />
+      <TextBox text={state.draft.text} describedBy={noteId} onText={(text) => change({ t: "typed", text })} onSend={send} onFiles={composer.attach} />
       <div class="composer-bar">
         <FileButton onFiles={composer.attach} isFull={state.draft.images.length + composer.uploads.length >= HUMAN_LIMITS.imagesPerMessage} />
         <RecipientChoice conversation={conversation} chosen={state.draft.to} now={now} onChoose={(to) => change({ t: "addressed", to })} />
@@ -94,7 +89,7 @@ function TextBox({ text, describedBy, onText, onSend, onFiles }: TextBoxProps): 
       dir="auto"
       aria-label="Message"
       aria-describedby={describedBy}
-      placeholder="Write to the app"
+      placeholder="Write a message"
       enterkeyhint={window.matchMedia("(pointer: coarse)").matches ? "enter" : "send"}
       value={text}
       onInput={(event) => onText(event.currentTarget.value)}
@@ -145,7 +140,12 @@ function Attachments({ composer, api }: { readonly composer: ComposerState; read
       {images.map((image, index) => (
         <li key={image.id}>
           <ImageView image={image} name={`image ${index + 1}`} api={api} />
-          <button type="button" class="quiet" aria-label={`Remove image ${index + 1}`} onClick={() => composer.change({ t: "removed", imageId: image.id })}>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`Remove image ${index + 1}`}
+            onClick={() => composer.change({ t: "removed", imageId: image.id })}
+          >
             Remove
           </button>
         </li>

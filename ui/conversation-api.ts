@@ -1,41 +1,23 @@
 /** What the page tells the agent of the conversation. Nothing here rejects: a failure is a sentence. */
 import * as v from "valibot";
 import { parseJson } from "../shared/json.ts";
-import { HumanEntry, HumanImage } from "../shared/human/entry.ts";
+import type { HumanImage } from "../shared/human/entry.ts";
+import { AnswerAnswer, HistoryAnswer, ImageAnswer, SayAnswer, type AnswerOrder, type SayOrder } from "../shared/human/page.ts";
 
 export interface Failed {
   readonly failed: string;
 }
 
-const Outcome = v.object({ outcome: v.picklist(["kept", "known", "unsent", "full", "answered", "over"]) });
-type Outcome = v.InferOutput<typeof Outcome>["outcome"];
-export type SayOutcome = Extract<Outcome, "kept" | "known" | "unsent" | "full">;
-export type AnswerOutcome = Outcome;
-
-const Kept = v.object({ outcome: v.picklist(["kept", "known", "unsent", "full"]) });
-const Uploaded = v.object({ image: HumanImage });
-const History = v.object({ entries: v.array(HumanEntry), more: v.boolean() });
-export type History = v.InferOutput<typeof History>;
-
 const DEADLINE_MS = 30_000;
 const UPLOAD_DEADLINE_MS = 120_000;
 
-export interface Words {
-  /** The same for every try, so that a repeat is recognised. */
-  readonly id: string;
-  readonly text: string;
-  readonly images: readonly HumanImage[];
-  /** Null: whoever waits, else the one active last. */
-  readonly to: string | null;
-}
-
 export interface ConversationApi {
-  say(words: Words): Promise<SayOutcome | Failed>;
-  answer(answer: { readonly id: string; readonly questionId: string; readonly text: string }): Promise<AnswerOutcome | Failed>;
+  say(order: SayOrder): Promise<SayAnswer["outcome"] | Failed>;
+  answer(order: AnswerOrder): Promise<AnswerAnswer["outcome"] | Failed>;
   putImage(file: Blob): Promise<HumanImage | Failed>;
   /** An address of the image's bytes that the page's policy allows. */
   imageAddress(id: string): Promise<string | Failed>;
-  history(before: number): Promise<History | Failed>;
+  history(before: number): Promise<HistoryAnswer | Failed>;
 }
 
 export function conversationApi(secret: string): ConversationApi {
@@ -47,18 +29,18 @@ export function conversationApi(secret: string): ConversationApi {
   });
   const outcomeOf = <T>(answer: { readonly outcome: T } | Failed): T | Failed => ("failed" in answer ? answer : answer.outcome);
   return {
-    say: async (words) => outcomeOf(await ask("/api/say", post(words), Kept)),
-    answer: async (answer) => outcomeOf(await ask("/api/answer", post(answer), Outcome)),
+    say: async (order) => outcomeOf(await ask("/api/say", post(order), SayAnswer)),
+    answer: async (order) => outcomeOf(await ask("/api/answer", post(order), AnswerAnswer)),
     async putImage(file) {
       const request = { method: "POST", headers: { ...headers, "content-type": file.type }, body: file };
-      const answer = await ask("/api/images", request, Uploaded, UPLOAD_DEADLINE_MS);
+      const answer = await ask("/api/images", request, ImageAnswer, UPLOAD_DEADLINE_MS);
       return "failed" in answer ? answer : answer.image;
     },
     async imageAddress(id) {
       const blob = await fetched(`/api/images/${id}`, { headers }, UPLOAD_DEADLINE_MS);
       return "failed" in blob ? blob : dataAddress(await blob.blob());
     },
-    history: (before) => ask(`/api/history?before=${before}`, { headers }, History),
+    history: (before) => ask(`/api/history?before=${before}`, { headers }, HistoryAnswer),
   };
 }
 
@@ -93,7 +75,7 @@ function errorSentence(body: unknown): string | undefined {
 export function dataAddress(blob: Blob): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const reader = new FileReader();
-  reader.addEventListener("load", () => resolve(String(reader.result)));
+  reader.addEventListener("load", () => resolve(typeof reader.result === "string" ? reader.result : ""));
   reader.addEventListener("error", () => reject(reader.error ?? new Error("the image cannot be read")));
   reader.readAsDataURL(blob);
   return promise;

@@ -3,9 +3,10 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { JSX } from "preact";
 import type { TimelineCall } from "../shared/desk.ts";
 import type { HumanEntry } from "../shared/human/entry.ts";
+import type { HistoryAnswer } from "../shared/human/page.ts";
 import { visibleLine } from "../shared/visible-text.ts";
 import { Composer } from "./composer.tsx";
-import { conversationApi, type History } from "./conversation-api.ts";
+import { conversationApi } from "./conversation-api.ts";
 import { openQuestions, type Conversation } from "./conversation-state.ts";
 import { questionElementId } from "./question-card.tsx";
 import { clientLabel } from "./recipient.ts";
@@ -20,7 +21,7 @@ export interface ConversationPaneProps {
   readonly calls: readonly TimelineCall[];
   readonly isLive: boolean;
   readonly mayMovePage: boolean;
-  readonly onEarlier: (history: History) => void;
+  readonly onEarlier: (history: HistoryAnswer) => void;
 }
 
 export function ConversationPane({ secret, conversation, calls, isLive, mayMovePage, onEarlier }: ConversationPaneProps): JSX.Element {

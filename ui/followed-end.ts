@@ -9,9 +9,9 @@ export type Below = "nothing" | "seen" | "new";
 export interface FollowedEnd {
   readonly element: { current: HTMLDivElement | null };
   readonly below: Below;
-  goToEnd(): void;
+  readonly goToEnd: () => void;
   /** Before older things are put above: what is in view stays in view. */
-  holdPlace(): void;
+  readonly holdPlace: () => void;
 }
 
 /**
@@ -22,6 +22,8 @@ export function useFollowedEnd(grows: readonly unknown[], mayMovePage: boolean):
   const element = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef({ element: true, page: true });
   const held = useRef<Held | undefined>(undefined);
+  const mayMove = useRef(mayMovePage);
+  mayMove.current = mayMovePage;
   const [below, setBelow] = useState<Below>("nothing");
   const isThere = (): boolean => (scrollsItself(element.current) ? isAtEnd.current.element : isAtEnd.current.page);
 
@@ -40,6 +42,7 @@ export function useFollowedEnd(grows: readonly unknown[], mayMovePage: boolean):
     // Text that is drawn later, images and windows that change: the end stays in view through them too.
     const resized = new ResizeObserver(() => {
       if (isAtEnd.current.element) goTo(log);
+      if (mayMove.current && isAtEnd.current.page) goTo(document.documentElement);
     });
     resized.observe(log);
     if (log.firstElementChild !== null) resized.observe(log.firstElementChild);

@@ -14,8 +14,10 @@ export interface SortedFiles<F> {
 export function sortFiles<F extends { readonly type: string; readonly size: number }>(files: readonly F[], room: number): SortedFiles<F> {
   const pictures = files.filter((file) => IMAGE_TYPES.includes(file.type));
   if (pictures.length < files.length) return { images: [], problem: "Only PNG, JPEG, GIF and WebP images can be sent." };
-  if (pictures.some((file) => file.size > HUMAN_LIMITS.imageBytes)) return { images: [], problem: "An image can be 5 MiB at most. Make it smaller and try again." };
+  if (pictures.some((file) => file.size > HUMAN_LIMITS.imageBytes))
+    return { images: [], problem: "An image can be 5 MiB at most. Make it smaller and try again." };
   if (pictures.some((file) => file.size === 0)) return { images: [], problem: "That file is empty." };
-  if (pictures.length > room) return { images: pictures.slice(0, Math.max(0, room)), problem: `A message holds ${HUMAN_LIMITS.imagesPerMessage} images.` };
+  if (pictures.length > room)
+    return { images: pictures.slice(0, Math.max(0, room)), problem: `A message holds ${HUMAN_LIMITS.imagesPerMessage} images.` };
   return { images: pictures, problem: undefined };
 }

@@ -10,7 +10,7 @@ export function memo<P extends object>(draw: (props: P) => JSX.Element | null): 
 
     override render(): JSX.Element | null {
       const Draw = draw;
-      return <Draw {...(this.props as P)} />;
+      return <Draw {...this.props} />;
     }
   };
 }

@@ -16,5 +16,8 @@ const MARKS: Record<Typed["state"] | "unsent", MessageMark> = {
 export function messageMark(state: Typed["state"] | "unsent", repeat: boolean): MessageMark {
   const mark = MARKS[state];
   if (!repeat) return mark;
-  return { word: `${mark.word} · again`, meaning: `${mark.meaning} It was on its way before and may have arrived then: the app is told that it is a repeat.` };
+  return {
+    word: `${mark.word} · again`,
+    meaning: `${mark.meaning} It was on its way before and may have arrived then: the app is told that it is a repeat.`,
+  };
 }

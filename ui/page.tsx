@@ -6,7 +6,7 @@ import { isWaiting } from "./approvals-state.ts";
 import { AuthorizationCards } from "./authorization-cards.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ConversationPane } from "./conversation-pane.tsx";
-import type { History } from "./conversation-api.ts";
+import type { HistoryAnswer } from "../shared/human/page.ts";
 import type { Revocation } from "../shared/authorization.ts";
 import { askForGrants, connectToDesk, sendDecision, sendRevocation, type DeskConnection } from "./desk-connection.ts";
 import { EmptyState } from "./empty-state.tsx";
@@ -42,7 +42,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   const refreshGrants = useCallback(() => askForGrants(secret), [secret]);
   const revoke = useCallback((which: Revocation) => sendRevocation(secret, which), [secret]);
   const approvalHandlers = useApprovalHandlers(secret, dispatch);
-  const addEarlier = useCallback((history: History) => dispatch({ t: "earlier", ...history }), [dispatch]);
+  const addEarlier = useCallback((history: HistoryAnswer) => dispatch({ t: "earlier", ...history }), [dispatch]);
   useTitle(page);
 
   if (page.pageLink.at === "refused") return <GetIn why="old_secret" />;
@@ -59,7 +59,9 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
         onDismiss={(id) => dispatch({ t: "dismiss", id, now: Date.now() })}
         onResize={() => dispatch({ t: "resized", now: Date.now() })}
       />
-      {page.cards.length === 0 && page.approvals.length === 0 && page.desk.timeline.length === 0 && isSilent(page.desk) ? <EmptyState info={page.desk.info} /> : null}
+      {page.cards.length === 0 && page.approvals.length === 0 && page.desk.timeline.length === 0 && isSilent(page.desk) ? (
+        <EmptyState info={page.desk.info} />
+      ) : null}
       {page.cards.length === 0 && page.approvals.length === 0 && page.desk.timeline.length === 0 && page.desk.conversation === null ? null : (
         <ConversationPane
           secret={secret}

@@ -1,10 +1,11 @@
 import { useId, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import type { Asked } from "../shared/human/entry.ts";
+import type { AnswerAnswer } from "../shared/human/page.ts";
 import { HUMAN_LIMITS } from "../shared/human/limits.ts";
 import { visibleBlock } from "../shared/visible-text.ts";
 import { textBytes } from "./composer-state.ts";
-import type { AnswerOutcome, ConversationApi } from "./conversation-api.ts";
+import type { ConversationApi } from "./conversation-api.ts";
 import type { QuestionState } from "./conversation-state.ts";
 import { newEntryId } from "./entry-id.ts";
 import { RichText } from "./rich-text.tsx";
@@ -65,7 +66,7 @@ export function QuestionCard({ question, state, answer, asker, api, isLive }: Qu
 type Answering =
   | { readonly at: "idle"; readonly problem?: string }
   | { readonly at: "sending" }
-  | { readonly at: "over"; readonly outcome: Exclude<AnswerOutcome, "full"> };
+  | { readonly at: "over"; readonly outcome: Exclude<AnswerAnswer["outcome"], "full"> };
 
 /** One answer at a time. The same answer sent again after a failure is the same message. */
 function useAnswering(questionId: string, api: ConversationApi): Answering & { readonly send: (text: string) => void } {
@@ -82,7 +83,10 @@ function useAnswering(questionId: string, api: ConversationApi): Answering & { r
     void api.answer({ ...message, questionId }).then((outcome) => {
       if (typeof outcome !== "object" && outcome !== "full") return setState({ at: "over", outcome });
       isBusy.current = false;
-      setState({ at: "idle", problem: typeof outcome === "object" ? outcome.failed : "Too many messages wait already, so this answer was not taken. Try again later." });
+      setState({
+        at: "idle",
+        problem: typeof outcome === "object" ? outcome.failed : "Too many messages wait already, so this answer was not taken. Try again later.",
+      });
     });
   };
   return { ...state, send };
@@ -92,7 +96,7 @@ function endSentence(
   state: QuestionState,
   question: Asked,
   answer: string | undefined,
-  outcome: Exclude<AnswerOutcome, "full"> | undefined,
+  outcome: Exclude<AnswerAnswer["outcome"], "full"> | undefined,
 ): string | undefined {
   if (outcome === "answered") return "Already answered, so this answer was not sent.";
   if (outcome === "over") return "This question is over, so the answer was not sent.";

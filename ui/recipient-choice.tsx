@@ -26,7 +26,10 @@ export function RecipientChoice({ conversation, chosen, now, onChoose }: Recipie
       ) : (
         <label>
           <span class="muted">to</span>{" "}
-          <select value={chosenClient(conversation, chosen)?.principalId ?? BY_RULE} onChange={(event) => onChoose(event.currentTarget.value || null)}>
+          <select
+            value={chosenClient(conversation, chosen)?.principalId ?? BY_RULE}
+            onChange={(event) => onChoose(event.currentTarget.value || null)}
+          >
             <option value={BY_RULE}>{byRule(conversation)}</option>
             {clients.map((client) => (
               <option key={client.principalId} value={client.principalId}>

@@ -87,7 +87,9 @@ function Items({ items, conversation, calls, api, isLive, now }: ItemsProps): JS
             );
           case "call":
             // The clock concerns only what runs: other rows are not drawn again.
-            return <Row key={keyOf(item)} call={item.call} now={item.call.state === "running" ? tick : item.call.startedAt} showsClient={showsClient} />;
+            return (
+              <Row key={keyOf(item)} call={item.call} now={item.call.state === "running" ? tick : item.call.startedAt} showsClient={showsClient} />
+            );
           case "entry":
           case "unsent":
             return (

@@ -6,6 +6,7 @@ import type { DeskOptions } from "../../local-agent/desk/desk.ts";
 import { buildPage, type BuiltPage } from "./built-page.ts";
 import { launchChromium } from "./chromium.ts";
 import { deskUnderTest, type DeskUnderTest } from "./desk-under-test.ts";
+import type { ScriptedConversation } from "./scripted-conversation.ts";
 import { scriptedDesk, type ScriptedDesk } from "./scripted-desk.ts";
 
 export const SECRET = "0123456789abcdef0123456789abcdef";
@@ -30,6 +31,8 @@ interface OpenOptions {
   readonly prepare?: (under: DeskUnderTest & { readonly scripted: ScriptedDesk }) => void;
   readonly desk?: Partial<DeskOptions>;
   readonly browser?: BrowserContextOptions;
+  /** Shown beside what the desk itself knows. */
+  readonly conversation?: ScriptedConversation;
   /** Instead of the address with the secret. */
   readonly path?: string;
 }
@@ -47,17 +50,24 @@ export function pageHarness(): PageHarness {
     built?.remove();
   });
   return {
-    async open({ prepare, desk, browser: contextOptions, path }: OpenOptions = {}) {
+    async open({ prepare, desk, browser: contextOptions, path, conversation }: OpenOptions = {}) {
       if (browser === undefined || built === undefined) throw new Error("the harness is not ready");
       const under = deskUnderTest(desk);
       under.desk.setLink({ at: "open", since: Date.now() - 60_000 });
       const scripted = scriptedDesk(under.desk);
       prepare?.({ ...under, scripted });
-      const server = await startUiServer({ desk: scripted.desk, host: "127.0.0.1", port: 0, secret: SECRET, uiDir: built.uiDir });
+      const server = await startUiServer({
+        desk: conversation?.wrap(scripted.desk) ?? scripted.desk,
+        host: "127.0.0.1",
+        port: 0,
+        secret: SECRET,
+        uiDir: built.uiDir,
+      });
       onTestFinished(() => server.close());
       const context = await browser.newContext({ reducedMotion: "reduce", ...contextOptions });
       onTestFinished(() => context.close());
       context.setDefaultTimeout(8_000);
+      await conversation?.serve(context);
       const complaints: string[] = [];
       const page = await context.newPage();
       await watch(page, server.bareUrl, complaints);

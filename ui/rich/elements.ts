@@ -82,7 +82,10 @@ function list({ ordered, start, items, loose }: Tokens.List, drawing: Drawing): 
     ordered ? "ol" : "ul",
     items.map((item) => {
       const box = item.task ? [item.checked === true ? "☑ " : "☐ "] : [];
-      const content = elementsOf(item.tokens.filter((token) => token.type !== "checkbox"), drawing);
+      const content = elementsOf(
+        item.tokens.filter((token) => token.type !== "checkbox"),
+        drawing,
+      );
       const made = make("li", loose ? [...box, ...content] : [...box, ...content]);
       if (item.task) made.className = "task";
       return made;
@@ -107,8 +110,21 @@ function table({ header, rows, align }: Tokens.Table, drawing: Drawing): HTMLEle
     if (side === "right" || side === "center") element.className = side;
     return element;
   };
-  const head = make("thead", [make("tr", header.map((content, column) => cell("th", content, column)))]);
-  const body = make("tbody", rows.map((row) => make("tr", row.map((content, column) => cell("td", content, column)))));
+  const head = make("thead", [
+    make(
+      "tr",
+      header.map((content, column) => cell("th", content, column)),
+    ),
+  ]);
+  const body = make(
+    "tbody",
+    rows.map((row) =>
+      make(
+        "tr",
+        row.map((content, column) => cell("td", content, column)),
+      ),
+    ),
+  );
   return make("table", [head, body]);
 }
 

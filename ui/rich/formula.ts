@@ -43,7 +43,7 @@ interface Drawn {
 }
 
 /** Exported by KaTeX for such use, and missing in its types. */
-const { __renderToDomTree: draw } = katex as typeof katex & { __renderToDomTree(tex: string, options: KatexOptions): Drawn };
+const { __renderToDomTree: draw } = katex as typeof katex & { __renderToDomTree: (tex: string, options: KatexOptions) => Drawn };
 
 function drawn(tex: string, isDisplay: boolean): Node {
   const tree = draw(tex, { ...SETTINGS, displayMode: isDisplay });

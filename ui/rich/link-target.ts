@@ -18,6 +18,10 @@ export function linkTarget(address: string): LinkTarget | undefined {
 
 /** Whether the label is the address itself, or its host: nothing more need be said then. */
 export function saysItself(label: string, { href, place }: LinkTarget): boolean {
-  const bare = (text: string): string => text.trim().replace(/^(?:https?:\/\/|mailto:)/i, "").replace(/\/$/, "");
+  const bare = (text: string): string =>
+    text
+      .trim()
+      .replace(/^(?:https?:\/\/|mailto:)/i, "")
+      .replace(/\/$/, "");
   return bare(label) === bare(href) || bare(label) === place;
 }
