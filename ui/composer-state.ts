@@ -36,7 +36,7 @@ export type ComposerAction =
   | { readonly t: "kept"; readonly id: string; readonly freshId: string }
   | { readonly t: "refused"; readonly id: string; readonly why: string; readonly freshId: string };
 
-export function emptyComposer(id: string): ComposerState {
+function emptyComposer(id: string): ComposerState {
   return { draft: { id, text: "", images: [], to: null }, onTheWay: [], problem: undefined };
 }
 

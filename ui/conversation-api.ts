@@ -4,7 +4,7 @@ import { parseJson } from "../shared/json.ts";
 import type { HumanImage } from "../shared/human/entry.ts";
 import { AnswerAnswer, HistoryAnswer, ImageAnswer, SayAnswer, type AnswerOrder, type SayOrder } from "../shared/human/page.ts";
 
-export interface Failed {
+interface Failed {
   readonly failed: string;
 }
 
@@ -72,7 +72,7 @@ function errorSentence(body: unknown): string | undefined {
 }
 
 /** The page's policy allows images from `data:`; an address of the agent would lack the secret. */
-export function dataAddress(blob: Blob): Promise<string> {
+function dataAddress(blob: Blob): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const reader = new FileReader();
   reader.addEventListener("load", () => resolve(typeof reader.result === "string" ? reader.result : ""));

@@ -1,5 +1,5 @@
 /** What the page knows of the conversation, and how each event changes it. Pure. */
-import type { ConversationView } from "../shared/desk.ts";
+import type { ConversationView, DeskEvent } from "../shared/desk.ts";
 import type { Asked, HumanEntry, Mark } from "../shared/human/entry.ts";
 
 export interface Conversation extends Readonly<Omit<ConversationView, "entries">> {
@@ -23,8 +23,23 @@ export function conversationOf(old: Conversation | null, view: ConversationView 
   return { ...view, entries, earlier: joins ? old.earlier : earlierThan(entries, "perhaps") };
 }
 
+type ConversationEvent = Extract<DeskEvent, { t: "entry" | "marks" | "conversation" }>;
+
+export function afterConversationEvent(conversation: Conversation, event: ConversationEvent): Conversation {
+  switch (event.t) {
+    case "entry":
+      return withEntry(conversation, event.entry);
+    case "marks":
+      return withMarks(conversation, event.marks);
+    case "conversation": {
+      const { t: _, ...rest } = event;
+      return { ...conversation, ...rest };
+    }
+  }
+}
+
 /** A new entry, or a known one changed. */
-export function withEntry(conversation: Conversation, entry: HumanEntry): Conversation {
+function withEntry(conversation: Conversation, entry: HumanEntry): Conversation {
   const { entries } = conversation;
   if (entries.some((known) => known.id === entry.id)) {
     return { ...conversation, entries: entries.map((known) => (known.id === entry.id ? entry : known)) };
@@ -35,7 +50,7 @@ export function withEntry(conversation: Conversation, entry: HumanEntry): Conver
   return { ...conversation, entries: grown.slice(-MAX_ENTRIES), earlier: "perhaps" };
 }
 
-export function withMarks(conversation: Conversation, marks: readonly Mark[]): Conversation {
+function withMarks(conversation: Conversation, marks: readonly Mark[]): Conversation {
   const byId = new Map(marks.map((mark) => [mark.id, mark]));
   const entries = conversation.entries.map((entry) => {
     const mark = byId.get(entry.id);

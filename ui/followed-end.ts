@@ -4,7 +4,7 @@ import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 const SLACK_PX = 48;
 
 /** What is below what the person sees: nothing, what they have scrolled past, or something that came since. */
-export type Below = "nothing" | "seen" | "new";
+type Below = "nothing" | "seen" | "new";
 
 export interface FollowedEnd {
   readonly element: { current: HTMLDivElement | null };

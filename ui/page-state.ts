@@ -2,10 +2,10 @@
 import type { DecisionOutcome, Grant, PendingAuthorization } from "../shared/authorization.ts";
 import type { ApprovalCard } from "../shared/approval.ts";
 import { appendOutput } from "../shared/bounded-output.ts";
-import type { DeskEvent, DeskInfo, LinkState, TimelineCall } from "../shared/desk.ts";
+import type { DeskEvent, DeskInfo, DeskSnapshot, LinkState, TimelineCall } from "../shared/desk.ts";
 import { nextApprovals, withApprovalOver, withApprovals, type Approval, type ApprovalAction } from "./approvals-state.ts";
 import type { HumanEntry } from "../shared/human/entry.ts";
-import { conversationOf, withEarlier, withEntry, withMarks, type Conversation } from "./conversation-state.ts";
+import { afterConversationEvent, conversationOf, withEarlier, type Conversation } from "./conversation-state.ts";
 import type { DecisionAnswer, PageLink } from "./desk-connection.ts";
 
 /** A card stays where it is when it was decided, so that nothing jumps under the pointer, until it is dismissed. */
@@ -85,11 +85,8 @@ export function nextPage(page: PageState, action: PageAction): PageState {
 
 function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
   switch (event.t) {
-    case "snapshot": {
-      const { authorizations, approvals, ...snapshot } = event.snapshot;
-      const conversation = conversationOf(page.desk?.conversation ?? null, snapshot.conversation);
-      return withApprovalList(withAuthorizations({ ...page, desk: { ...snapshot, conversation } }, authorizations, now), approvals, now);
-    }
+    case "snapshot":
+      return withSnapshot(page, event.snapshot, now);
     case "authorizations":
       return withAuthorizations(page, event.authorizations, now);
     case "decided":
@@ -103,13 +100,9 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
     case "output":
       return changeDesk(page, (desk) => ({ ...desk, timeline: withOutput(desk.timeline, event.callId, event.delta) }));
     case "entry":
-      return changeConversation(page, (conversation) => withEntry(conversation, event.entry));
     case "marks":
-      return changeConversation(page, (conversation) => withMarks(conversation, event.marks));
-    case "conversation": {
-      const { t: _, ...rest } = event;
-      return changeConversation(page, (conversation) => ({ ...conversation, ...rest }));
-    }
+    case "conversation":
+      return changeConversation(page, (conversation) => afterConversationEvent(conversation, event));
     case "approvals":
       return withApprovalList(page, event.approvals, now);
     case "approval_over":
@@ -128,6 +121,11 @@ function withApprovalList(page: PageState, list: readonly ApprovalCard[], now: n
 /** `movedAt`: a card came, went or changed its height. */
 function changeApprovals(page: PageState, approvals: readonly Approval[], movedAt: number | undefined): PageState {
   return { ...page, approvals, cardsMovedAt: movedAt ?? page.cardsMovedAt };
+}
+
+function withSnapshot(page: PageState, { authorizations, approvals, ...rest }: DeskSnapshot, now: number): PageState {
+  const desk = { ...rest, conversation: conversationOf(page.desk?.conversation ?? null, rest.conversation) };
+  return withApprovalList(withAuthorizations({ ...page, desk }, authorizations, now), approvals, now);
 }
 
 /** Known cards keep their place, new ones are added below them; what no longer waits says so. */

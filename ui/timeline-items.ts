@@ -70,7 +70,7 @@ function withDays(items: readonly Happening[]): readonly TimelineItem[] {
   });
 }
 
-export function timeOf(item: TimelineItem): number {
+function timeOf(item: TimelineItem): number {
   switch (item.t) {
     case "day":
       return item.at;

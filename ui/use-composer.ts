@@ -19,7 +19,7 @@ export interface Composer {
   readonly attach: (files: readonly File[]) => void;
 }
 
-export interface Upload {
+interface Upload {
   readonly key: string;
   readonly name: string;
 }

@@ -56,7 +56,7 @@ export interface ScriptedConversation {
   older: HumanEntry[];
 }
 
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   readonly status?: number;
   readonly body?: unknown;
   /** The connection ends without an answer. */
@@ -110,12 +110,18 @@ export function scriptedConversation(start: Partial<ConversationView> = {}): Scr
   async function onCall(route: Route): Promise<void> {
     const request = route.request();
     const { pathname, searchParams } = new URL(request.url());
-    const body: unknown = pathname === "/api/images" ? null : request.method() === "POST" ? JSON.parse(request.postData() ?? "null") : null;
+    const body = bodyOf(route, pathname);
     if (request.method() === "POST") posts.push({ path: pathname, body });
     const scripted = answers.get(pathname)?.shift();
     if (scripted?.afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, scripted.afterMs));
     if (scripted?.isCut === true) return route.abort();
     if (scripted?.body !== undefined) return route.fulfill({ status: scripted.status ?? 200, json: scripted.body });
+    return usualAnswer(route, pathname, body, searchParams);
+  }
+
+  // oxlint-disable-next-line max-params -- what a request is made of
+  function usualAnswer(route: Route, pathname: string, body: unknown, searchParams: URLSearchParams): Promise<void> {
+    const request = route.request();
     const image = /^\/api\/images\/(.+)$/.exec(pathname)?.[1];
     if (image !== undefined) {
       const found = images.get(image);
@@ -156,4 +162,9 @@ export function scriptedConversation(start: Partial<ConversationView> = {}): Scr
     }
   }
   return script;
+}
+
+function bodyOf(route: Route, path: string): unknown {
+  const text = path === "/api/images" ? null : route.request().postData();
+  return text === null ? null : JSON.parse(text);
 }

@@ -20,7 +20,7 @@ const SQUARE = new RegExp(`^\\\\\\[((?:[^\\\\\\n]|\\\\(?!\\])[^]|\\n(?!\\s*\\n))
 const BEGINS = /\$|\\\(|\\\[/;
 const BLOCK_BEGINS = /^ {0,3}(?=\$\$|\\\[)/m;
 
-export const FORMULA = "formula";
+const FORMULA = "formula";
 
 export const FORMULA_EXTENSIONS: readonly TokenizerExtension[] = [
   {
