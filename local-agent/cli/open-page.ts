@@ -2,7 +2,7 @@
 import type { ChildProcess } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import open from "open";
-import { listLiveClaims } from "../daemon/agent-lock.ts";
+import { listAllClaims } from "../daemon/agent-lock.ts";
 import type { Directories } from "../daemon/config-dir.ts";
 import { readPageAddress } from "../daemon/page-file.ts";
 import { servesWorkspace } from "./choose-agent.ts";
@@ -21,7 +21,7 @@ export interface Viewer {
 
 /** `pimcp open`: the pages of all that run, or of one workspace. Throws `StartFailure` when nothing runs that has a page, or when neither a browser nor an address can be had. */
 export async function openRunningPage(directories: Directories, workspace: string | null, viewer: Viewer): Promise<ExitCode> {
-  const running = listLiveClaims(directories.state);
+  const running = listAllClaims(directories.state);
   if (running.length === 0) throw new StartFailure("No agent is running on this machine: start one with pimcp.");
   const claims = running.filter((claim) => workspace === null || servesWorkspace(claim, workspace));
   if (claims.length === 0)

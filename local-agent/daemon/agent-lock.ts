@@ -77,16 +77,28 @@ export function readLiveClaim(dir: string): AgentClaim | undefined {
   return isStillRunning(claim) ? claim : undefined;
 }
 
-/** Every living claim of this account; `stateDir` is `Directories.state`. */
+/** Every living claim of this account on a relay; `stateDir` is `Directories.state`. */
 export function listLiveClaims(stateDir: string): readonly AgentClaim[] {
-  const relays = join(stateDir, "relays");
+  return claimsIn(join(stateDir, RELAY_PLACES));
+}
+
+/** Those, and of agents without a relay that have a page: for what concerns pages and ports only. */
+export function listAllClaims(stateDir: string): readonly AgentClaim[] {
+  return [...listLiveClaims(stateDir), ...claimsIn(join(stateDir, LOCAL_PLACES))];
+}
+
+export const RELAY_PLACES = "relays";
+/** Agents without a relay cannot be asked for grants and tokens, so they stand apart. */
+export const LOCAL_PLACES = "local";
+
+function claimsIn(places: string): readonly AgentClaim[] {
   let names: readonly string[];
   try {
-    names = readdirSync(relays);
+    names = readdirSync(places);
   } catch {
     return []; // Nothing was ever started.
   }
-  return names.map((name) => readLiveClaim(join(relays, name))).filter((claim) => claim !== undefined);
+  return names.map((name) => readLiveClaim(join(places, name))).filter((claim) => claim !== undefined);
 }
 
 function claimPath(dir: string): string {

@@ -1,7 +1,7 @@
 /** Looks whether a port can be had before anything heavy is started, so that the answer is one sentence. Never picks another. */
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listLiveClaims, type AgentClaim } from "./agent-lock.ts";
+import { listAllClaims, type AgentClaim } from "./agent-lock.ts";
 import { readPageAddress } from "./page-file.ts";
 import { StartFailure, systemErrorCode } from "./start-failure.ts";
 
@@ -18,7 +18,7 @@ export class PortBusy extends StartFailure {
 
 /** The same sentence, or a better one where that program is another agent of this account. `stateDir` is `Directories.state`. */
 export function nameHolder(busy: PortBusy, stateDir: string): StartFailure {
-  const holder = listLiveClaims(stateDir).find((claim) => claim.pid !== process.pid && portsOf(claim).includes(String(busy.port)));
+  const holder = listAllClaims(stateDir).find((claim) => claim.pid !== process.pid && portsOf(claim).includes(String(busy.port)));
   if (holder === undefined) return busy;
   return new StartFailure(
     `Port ${busy.port} is used by the agent that runs already (process ${holder.pid}, root ${holder.root}): choose another with --${busy.flag}, or end that one with kill ${holder.pid}.`,

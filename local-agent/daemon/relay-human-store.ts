@@ -52,7 +52,8 @@ export function createRelayHumanStore(onOutdated: (message: string) => void): Re
     },
     subscribe(listener) {
       listeners.add(listener);
-      if (state.at === "linked") listener({ t: "reachable" });
+      // Not before whoever subscribes has finished making itself, and not twice.
+      if (state.at === "linked") queueMicrotask(() => listeners.has(listener) && state.at === "linked" && listener({ t: "reachable" }));
       return () => listeners.delete(listener);
     },
     welcomed(calls) {

@@ -3,7 +3,7 @@ import type { Principal } from "../../shared/principal.ts";
 
 export interface ExchangeContext {
   readonly principal: Principal;
-  /** The relay's number of the exchange: whoever keeps it knows whether its answer arrived. Null without a relay. */
+  /** The number of the exchange at whoever keeps it, the relay or the agent's own port, and so knows whether its answer arrived. Null over stdio. */
   readonly x: number | null;
   /** Aborts when the exchange is over: cancelled, past its deadline, unknown to the relay, or the agent is leaving. */
   readonly signal: AbortSignal;

@@ -23,7 +23,16 @@ export interface LocalHttpOptions {
   readonly allowedHosts?: readonly string[];
   /** Web origins that may call, beside this server's own. */
   readonly allowedOrigins?: readonly string[];
+  /** Told what became of each answer, as the relay would be; without it exchanges have no number. */
+  readonly exchanges?: LocalExchanges;
   readonly log?: Log;
+}
+
+export interface LocalExchanges {
+  /** A new number. */
+  began(): number;
+  /** `whole`: the answer was handed to the system to the last byte while the connection stood. */
+  settled(x: number, whole: boolean): void;
 }
 
 export interface LocalHttp {
@@ -88,8 +97,17 @@ async function serve(options: LocalHttpOptions, gate: LocalHttpGate, leaving: Ab
   const body = await readBody(incoming);
   if (body === null) return; // The client left while it was sending.
   const principal: Principal = { id: `token:${decision.token.id}`, kind: "token", name: decision.token.name, scope: [] };
-  const { response } = await options.handler(toRequest(incoming, body), { principal, x: null, signal: leaving, gone });
+  const { response } = await options.handler(toRequest(incoming, body), { principal, x: numbered(options.exchanges, outgoing), signal: leaving, gone });
   await writeAnswer(outgoing, response, decision.headers);
+}
+
+function numbered(exchanges: LocalExchanges | undefined, outgoing: ServerResponse): number | null {
+  if (exchanges === undefined) return null;
+  const x = exchanges.began();
+  // It comes once, after the last byte or instead of it; a client that left already will not cause it again.
+  if (outgoing.closed) exchanges.settled(x, false);
+  else outgoing.once("close", () => exchanges.settled(x, outgoing.writableFinished));
+  return x;
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

@@ -4,7 +4,6 @@ import { openEventStream, type EventStream } from "./event-stream.ts";
 
 export interface EventStreams {
   open(): ReadableStream<Uint8Array>;
-  size(): number;
   close(): void;
 }
 
@@ -27,7 +26,6 @@ export function createEventStreams(desk: Desk, keepAliveMs: number): EventStream
       }
       return stream.body;
     },
-    size: () => streams.size,
     close() {
       clearInterval(timer);
       for (const stream of streams) stream.end("closing");

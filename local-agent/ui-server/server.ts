@@ -26,8 +26,6 @@ export interface UiServer {
   /** With the secret in the fragment, which browsers never send. For the person's terminal or a 0600 file only. */
   readonly url: string;
   readonly bareUrl: string;
-  /** How many pages follow the events right now. */
-  readonly openPages: () => number;
   /** Ends every open connection at once and frees the port. */
   close(): Promise<void>;
 }
@@ -69,7 +67,6 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
     port,
     url: `${bareUrl}#${options.secret}`,
     bareUrl,
-    openPages: () => streams.size(),
     close: () => close(server, () => streams.close()),
   };
 }

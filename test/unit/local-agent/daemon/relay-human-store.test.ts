@@ -78,7 +78,7 @@ test("[HU78] before the first welcome and after a loss nothing is sent", async (
   expect(link.sent).toEqual([]);
 });
 
-test("[HU78] every welcome and every loss is said once, and to whoever comes later", () => {
+test("[HU78] every welcome and every loss is said once, and to whoever comes later", async () => {
   const link = linked();
   link.store.linkLost();
   link.store.welcomed(link.calls);
@@ -88,6 +88,7 @@ test("[HU78] every welcome and every loss is said once, and to whoever comes lat
   expect(link.heard.map(({ t }) => t)).toEqual(["reachable", "unreachable", "reachable"]);
   const late: HumanNews[] = [];
   link.store.subscribe((news) => late.push(news));
+  await Promise.resolve();
   expect(late).toEqual([{ t: "reachable" }]);
 });
 

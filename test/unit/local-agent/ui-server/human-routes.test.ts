@@ -227,14 +227,3 @@ test("[PG100] bound to every address, the page answers under IP addresses of thi
     expect([host, refused.status]).toEqual([host, 403]);
   }
 });
-
-test("the server knows how many pages look", async () => {
-  const server = await serve(undefined);
-  expect(server.openPages()).toBe(0);
-  const page = new AbortController();
-  const stream = await fetch(`${server.bareUrl}api/events`, { headers: BEARER, signal: page.signal });
-  await stream.body?.getReader().read();
-  expect(server.openPages()).toBe(1);
-  page.abort();
-  await expect.poll(() => server.openPages()).toBe(0);
-});
