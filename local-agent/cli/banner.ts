@@ -23,7 +23,8 @@ export function bannerText(agent: RunningAgent, audience: Audience): string {
   const { info } = agent;
   const rows: (readonly [string, readonly Text[]])[] = [
     ["MCP URL", mcpUrl(agent, audience)],
-    ...(agent.page === null ? [] : [["Page", page(agent.page, audience)] as const]),
+    ...(agent.page === null ? [] : [["Page", page(agent.page, agent, audience)] as const]),
+    ...(info.human ? [["Person", person(agent)] as const] : []),
     ...(info.oauth ? [["With OAuth", ["Give the client the MCP URL and nothing else; when it asks, allow it on the page."]] as const] : []),
     ...(agent.client === null ? [] : [["By hand", byHand(agent.client, audience)] as const]),
     ["With a token", token(agent, audience)],
@@ -37,7 +38,7 @@ export function bannerText(agent: RunningAgent, audience: Audience): string {
   const lines = rows.flatMap(([label, texts]) =>
     texts
       .flatMap((text) => (typeof text === "string" ? wrap(text, room) : [text.whole]))
-      .map((text, at) => `  ${at === 0 ? paint(label.padEnd(width), audience) : " ".repeat(width)}${text}`),
+      .map((text, at) => `  ${at === 0 ? paint(label.padEnd(width), label === "Warning" ? RED : BOLD, audience) : " ".repeat(width)}${text}`),
   );
   return `\npimcp ${info.version} is ready.\n\n${lines.join("\n")}\n\n  Ctrl-C ends it.\n\n`;
 }
@@ -60,6 +61,9 @@ export function bannerJson(agent: RunningAgent, audience: Audience): string {
     root: info.root,
     tools: info.tools,
     deny: info.deny,
+    human: info.human,
+    approve: info.approve,
+    waitMs: info.human ? info.waitMs : null,
     confinement: info.confinement,
     warnings: info.warnings,
     pid: process.pid,
@@ -84,8 +88,17 @@ function mcpUrl(agent: RunningAgent, { deployCommand }: Audience): readonly stri
   ];
 }
 
-function page(of: { readonly url: string; readonly file: string }, { isTerminal }: Audience): readonly string[] {
-  return isTerminal ? [of.url, "Clients are allowed there. Its address is a secret of yours."] : [`open ${of.file} in a browser, or run pimcp open`];
+function page(of: { readonly url: string; readonly file: string }, { info }: RunningAgent, { isTerminal }: Audience): readonly string[] {
+  if (!isTerminal) return [`open ${of.file} in a browser, or run pimcp open`];
+  const what = [...(info.oauth ? ["clients are allowed"] : []), ...(info.human ? ["you talk with them"] : [])].join(" and ");
+  return [of.url, `${what.charAt(0).toUpperCase()}${what.slice(1)} there. Its address is a secret of yours.`];
+}
+
+function person({ info }: RunningAgent): readonly string[] {
+  return [
+    `Clients can say something to you, ask and wait. A call waits up to ${Math.round(info.waitMs / 1000)} s; what you write later comes with the next.`,
+    ...(info.approve.length === 0 ? [] : [`Each call of ${info.approve.join(", ")} waits for your click on the page, and without it does not run.`]),
+  ];
 }
 
 /** For apps that ask a person for an id and a secret, and say only then which address they return to. */
@@ -111,6 +124,9 @@ function token({ token: { token, file } }: RunningAgent, { isTerminal }: Audienc
   return [row("header", "Authorization: Bearer …"), row("token", isTerminal ? token : kept)];
 }
 
-function paint(text: string, { colour }: Audience): string {
-  return colour ? `\u001B[1m${text}\u001B[0m` : text;
+const BOLD = "1";
+const RED = "1;31";
+
+function paint(text: string, style: string, { colour }: Audience): string {
+  return colour ? `\u001B[${style}m${text}\u001B[0m` : text;
 }

@@ -27,7 +27,7 @@ export async function openRunningPage(directories: Directories, workspace: strin
   if (claims.length === 0)
     throw new StartFailure(`No running agent is the one of --workspace ${workspace}: leave it out to open the page of each that runs.`);
   const files = claims.flatMap((claim) => (claim.pageFile === null ? [] : [claim.pageFile]));
-  if (files.length === 0) throw new StartFailure("The running agent has no page: it was started with --no-oauth.");
+  if (files.length === 0) throw new StartFailure("The running agent has no page: it was started with --no-oauth and without --human.");
   let isShown = false;
   for (const file of files) {
     const why = !hasDisplay(viewer.env, viewer.platform)

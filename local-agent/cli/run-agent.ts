@@ -68,14 +68,33 @@ async function start(context: AgentContext, deployCommand: Audience["deployComma
   requireRoot(root); // Before other agents are looked at: one's own mistake comes first.
   if (mode.kind === "stdio") {
     if (process.stdin.isTTY) context.progress("Speaking MCP on stdin and stdout; a client starts this. Ctrl-C ends it.");
-    return startStdio(context, { input: process.stdin, output: process.stdout });
+    return await startOverStdio(context);
   }
   try {
     const agent = mode.kind === "http" ? await startHttp(context, mode) : await startAtFreePlace(context, mode);
     if (!context.lifetime.signal.aborted) await announce(context, agent, deployCommand);
   } catch (error) {
-    throw error instanceof PortBusy ? nameHolder(error, context.directories.state) : error;
+    throw withHolder(error, context);
   }
+}
+
+/** stdout is the client's, so the page is said on stderr; its secret only where a person reads that. */
+async function startOverStdio(context: AgentContext): Promise<void> {
+  try {
+    const page = await startStdio(context, { input: process.stdin, output: process.stdout });
+    if (page === null) return;
+    say(
+      process.stderr.isTTY
+        ? `You talk with the client on the page: ${page.url} (its address is a secret of yours).`
+        : `You talk with the client on the page: open ${page.file} in a browser, or run pimcp open.`,
+    );
+  } catch (error) {
+    throw withHolder(error, context);
+  }
+}
+
+function withHolder(error: unknown, { directories }: AgentContext): unknown {
+  return error instanceof PortBusy ? nameHolder(error, directories.state) : error;
 }
 
 const MAX_PLACES = 32;

@@ -1,12 +1,9 @@
 /** The desk of an agent behind a relay, and the surface whose calls it shows and guards. */
-import { randomUUID } from "node:crypto";
 import type { AuditTrail } from "../../shared/audit.ts";
-import type { CallObserver } from "../../shared/call-events.ts";
-import type { DeskInfo } from "../../shared/desk.ts";
-import { createDesk, type Desk } from "../desk/desk.ts";
+import type { Desk } from "../desk/desk.ts";
 import type { McpSurface } from "../mcp/server.ts";
-import type { ToolHost } from "../tools/tool-host.ts";
-import { createSurface, type AgentContext } from "./agent-parts.ts";
+import { createAgentDesk, type DeskFacts } from "./agent-desk.ts";
+import type { AgentContext } from "./agent-parts.ts";
 import { auditAccess } from "./audit-access.ts";
 import type { RelayLink } from "./relay-link.ts";
 
@@ -18,14 +15,11 @@ export interface DeskParts {
   readonly setStaticTokens: RelayLink["setStaticTokens"];
 }
 
-export function connectDesk(context: AgentContext, tools: ToolHost, info: DeskInfo, audit: AuditTrail): DeskParts {
-  const { clock, timers, settings, log } = context;
+export function connectDesk(context: AgentContext, parts: DeskFacts & { readonly audit: AuditTrail }): DeskParts {
+  const { log } = context;
   let link: RelayLink | undefined;
-  const audited = auditAccess(audit, log);
-  const desk = createDesk({
-    info,
-    clock,
-    timers,
+  const audited = auditAccess(parts.audit, log);
+  const { desk, surface } = createAgentDesk(context, parts, {
     decide: async (decision) => {
       const asked = desk.snapshot().authorizations.find(({ id }) => id === decision.id);
       const decided = await requireLink(link).decide(decision);
@@ -33,7 +27,6 @@ export function connectDesk(context: AgentContext, tools: ToolHost, info: DeskIn
       audited.authorization(asked, decided.outcome);
       return decided;
     },
-    approvals: { guarded: settings.approve, auditFull: settings.auditFull, audit, newId: randomUUID, log },
     grants: {
       list: async () => requireLink(link).grants(),
       async revoke(which) {
@@ -44,13 +37,6 @@ export function connectDesk(context: AgentContext, tools: ToolHost, info: DeskIn
       },
     },
   });
-  context.lifetime.signal.addEventListener("abort", () => desk.approvals.suspend("the agent on the workstation was ended"), { once: true });
-  const calls: CallObserver = {
-    started: (call) => desk.callStarted(call),
-    progressed: (progress) => desk.callProgressed(progress),
-    finished: (call) => desk.callFinished(call),
-  };
-  const surface = createSurface(context, tools, { calls, gate: desk.approvals });
   const setStaticTokens: RelayLink["setStaticTokens"] = async (tokens) => requireLink(link).setStaticTokens(tokens);
   return { desk, surface, attach: (opened) => (link = opened), setStaticTokens };
 }

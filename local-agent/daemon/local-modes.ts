@@ -1,15 +1,19 @@
-/** The agent without a relay: one client over stdio, or `/mcp` on a local port with the static token. No page, no OAuth. */
+/** The agent without a relay: one client over stdio, or `/mcp` on a local port with the static token. No OAuth; a page with `--human` only. */
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
-import { createLocalHttp, PortBusyError } from "../mcp/local-http.ts";
+import { createLocalHttp, PortBusyError, type LocalHttp } from "../mcp/local-http.ts";
+import type { McpSurface } from "../mcp/server.ts";
 import type { StdioStreams } from "../mcp/stdio.ts";
-import { defaultWaitMs } from "../mcp/wait-budget.ts";
+import type { ToolHost } from "../tools/tool-host.ts";
+import { describeAgent, type InfoParts } from "./agent-info.ts";
 import { createSurface, openAudit, startTools, type AgentContext } from "./agent-parts.ts";
 import { preparePrivateDirectory } from "./config-dir.ts";
-import { explainListenError, PortBusy } from "./free-port.ts";
-import { readStaticToken } from "./machine.ts";
+import type { DeskPage } from "./desk-page.ts";
+import { explainListenError, PortBusy, requireFreePort } from "./free-port.ts";
+import { holdLocalPlace, openLocalDesk, type HeldPlace, type LocalDesk } from "./local-desk.ts";
+import { readStaticToken, type StaticToken } from "./machine.ts";
 import type { RunningAgent } from "./running-agent.ts";
-import { isLoopback, type Mode } from "./settings.ts";
+import { isLoopback, urlHost, type Mode } from "./settings.ts";
 import { EXIT } from "./start-failure.ts";
 import { followCreatedTokens } from "./token-deposits.ts";
 
@@ -22,53 +26,71 @@ function refusingGate(guarded: readonly string[]): ApprovalGate {
   return { guards: (tool) => guarded.includes(tool), ask: () => Promise.resolve({ allowed: false, text }) };
 }
 
-/** Serves until the input ends; the lifetime ends then. */
-export async function startStdio(context: AgentContext, streams: StdioStreams): Promise<void> {
-  const tools = await startTools(context);
+type Served = LocalDesk | { readonly surface: McpSurface; readonly page: null; readonly exchanges?: undefined };
+
+async function serveTools(context: AgentContext, place: HeldPlace | null, of: InfoParts): Promise<Served> {
+  if (place !== null) return openLocalDesk(context, place, of);
   await openAudit(context);
-  const served = createSurface(context, tools, { calls: UNWATCHED, gate: refusingGate(context.settings.approve) }).serveStdio(streams);
-  context.lifetime.onEnd("stdio", () => served.close());
-  void served.closed.then(() => context.lifetime.end({ exitCode: EXIT.asked, why: "stdin_closed", message: null }));
+  return { surface: createSurface(context, of.tools, { calls: UNWATCHED, gate: refusingGate(context.settings.approve) }), page: null };
 }
 
-export async function startHttp(context: AgentContext, mode: Mode & { readonly kind: "http" }): Promise<RunningAgent> {
-  const { settings, directories, lifetime, installation, clock, log } = context;
+function withoutRelay(tools: ToolHost, rest: Pick<InfoParts, "mcpUrls" | "tokenSet">): InfoParts {
+  return { tools, relay: "", relayIsLocal: true, client: null, warnings: [], ...rest };
+}
+
+/** Serves until the input ends; the lifetime ends then. Resolves with the page, null without one. */
+export async function startStdio(context: AgentContext, streams: StdioStreams): Promise<DeskPage | null> {
+  const { settings, lifetime } = context;
+  const place = settings.human ? await holdLocalPlace(context, `stdio in ${settings.root}`) : null;
+  const { surface, page } = await serveTools(context, place, withoutRelay(await startTools(context), { mcpUrls: [], tokenSet: false }));
+  const served = surface.serveStdio(streams);
+  lifetime.onEnd("stdio", () => served.close());
+  void served.closed.then(() => lifetime.end({ exitCode: EXIT.asked, why: "stdin_closed", message: null }));
+  return page;
+}
+
+type HttpMode = Mode & { readonly kind: "http" };
+
+export async function startHttp(context: AgentContext, mode: HttpMode): Promise<RunningAgent> {
+  const { settings, directories, lifetime } = context;
   const token = readStaticToken(preparePrivateDirectory(directories.config), settings.token);
-  const tools = await startTools(context);
-  await openAudit(context);
-  const surface = createSurface(context, tools, { calls: UNWATCHED, gate: refusingGate(settings.approve) });
-  const server = await createLocalHttp({
-    handler: surface.handle,
-    host: mode.listen.host,
-    port: mode.listen.port,
-    tokenSha256s: [token.sha256],
-    namedTokens: followCreatedTokens(directories.config, clock, log),
-    allowedHosts: mode.issuer === null ? [] : [new URL(mode.issuer).host],
-    allowedOrigins: [...(mode.issuer === null ? [] : [mode.issuer]), ...settings.allowOrigins],
-    log,
-  }).catch((error: unknown) => {
-    throw error instanceof PortBusyError ? new PortBusy(mode.listen, "port") : explainListenError(error, mode.listen, "port");
-  });
+  const { host, port } = mode.listen;
+  const place = settings.human ? await holdLocalPlace(context, `--http on ${urlHost(host)}:${port} in ${settings.root}`) : null;
+  // The page says where /mcp is, so it is known before the port is bound.
+  if (place !== null && port !== 0) await requireFreePort(mode.listen);
+  const own = `http://${urlHost(host)}:${port}/mcp`;
+  const of = withoutRelay(await startTools(context), { mcpUrls: publicFirst(mode, port === 0 ? [] : [own]), tokenSet: true });
+  const { surface, page, exchanges } = await serveTools(context, place, of);
+  const server = await listen(context, mode, { surface, token, exchanges });
   lifetime.onEnd("http", () => server.close());
-  const mcpUrls = mode.issuer === null ? [server.url] : [`${mode.issuer}/mcp`, server.url];
-  const info = {
-    version: installation.version,
-    root: tools.root,
-    tools: tools.list().map((tool) => tool.name),
-    deny: [...settings.deny],
-    mcpUrls,
-    relay: "",
-    relayIsLocal: true,
-    oauth: false,
-    tokenSet: true,
-    client: null,
-    human: settings.human,
-    approve: [...settings.approve],
-    waitMs: defaultWaitMs(settings.blockMs),
-    uiToken: settings.uiToken !== null,
-    confinement: tools.confinement(),
-    warnings: [...tools.warnings()],
-    startedAt: clock.now(),
-  };
-  return { info, token, client: null, page: null, local: isLoopback(mode.listen.host) && mode.issuer === null, watchCards: null };
+  const info = describeAgent(context, { ...of, mcpUrls: publicFirst(mode, [server.url]) });
+  return { info, token, client: null, page, local: isLoopback(host) && mode.issuer === null, watchCards: null };
+}
+
+function publicFirst({ issuer }: HttpMode, own: readonly string[]): readonly string[] {
+  return issuer === null ? own : [`${issuer}/mcp`, ...own];
+}
+
+interface Endpoint {
+  readonly surface: McpSurface;
+  readonly token: StaticToken;
+  readonly exchanges: LocalDesk["exchanges"] | undefined;
+}
+
+async function listen({ settings, directories, clock, log }: AgentContext, mode: HttpMode, { surface, token, exchanges }: Endpoint): Promise<LocalHttp> {
+  try {
+    return await createLocalHttp({
+      handler: surface.handle,
+      host: mode.listen.host,
+      port: mode.listen.port,
+      tokenSha256s: [token.sha256],
+      namedTokens: followCreatedTokens(directories.config, clock, log),
+      allowedHosts: mode.issuer === null ? [] : [new URL(mode.issuer).host],
+      allowedOrigins: [...(mode.issuer === null ? [] : [mode.issuer]), ...settings.allowOrigins],
+      ...(exchanges !== undefined && { exchanges }),
+      log,
+    });
+  } catch (error) {
+    throw error instanceof PortBusyError ? new PortBusy(mode.listen, "port") : explainListenError(error, mode.listen, "port");
+  }
 }

@@ -48,6 +48,8 @@ export interface Desk {
   /** The whole list as the relay has it now; an authorization missing from it waits no longer. */
   setAuthorizations(list: readonly PendingAuthorization[]): void;
   setLink(link: LinkState): void;
+  /** What is wrong with the relay, beside the warnings of the start; null: nothing. */
+  setRelayWarning(message: string | null): void;
   snapshot(): DeskSnapshot;
   /** Events after this moment, in order, called synchronously; a listener must not throw. Returns the unsubscriber. */
   subscribe(listener: (event: DeskEvent) => void): () => void;
@@ -73,7 +75,8 @@ export function createDesk(options: DeskOptions): Desk {
   const { decideDeadlineMs = 20_000, maxCalls = 500, maxTotalChars = 4_000_000 } = options;
   const timeline = createCallTimeline({ maxCalls, maxTotalChars });
   const listeners = new Set<(event: DeskEvent) => void>();
-  let info = options.info;
+  const { info } = options;
+  let relayWarning: string | null = null;
   let link: LinkState = { at: "connecting", since: options.clock.now() };
   const publish = (event: DeskEvent): void => listeners.forEach((listener) => listener(event));
   const tray = createAuthorizationTray({ decide: options.decide, timers: options.timers, deadlineMs: decideDeadlineMs, publish });
@@ -82,6 +85,16 @@ export function createDesk(options: DeskOptions): Desk {
   const granted = createGrantedList(options.grants, publish);
   const conversation = options.conversation ?? null;
   conversation?.subscribe(publish);
+
+  const snapshot = (): DeskSnapshot => ({
+    info: relayWarning === null ? info : { ...info, warnings: [...info.warnings, relayWarning] },
+    link,
+    authorizations: tray.list(),
+    grants: granted.known(),
+    timeline: timeline.list(),
+    approvals: approvals.list(),
+    conversation: conversation?.view() ?? null,
+  });
 
   return {
     conversation,
@@ -106,15 +119,12 @@ export function createDesk(options: DeskOptions): Desk {
       else approvals.suspend("the connection to the relay was lost");
       publish({ t: "link", link });
     },
-    snapshot: () => ({
-      info,
-      link,
-      authorizations: tray.list(),
-      grants: granted.known(),
-      timeline: timeline.list(),
-      approvals: approvals.list(),
-      conversation: conversation?.view() ?? null,
-    }),
+    setRelayWarning(message) {
+      if (message === relayWarning) return;
+      relayWarning = message;
+      publish({ t: "snapshot", snapshot: snapshot() });
+    },
+    snapshot,
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,0 +1,38 @@
+/** A desk, and the surface whose calls it shows and guards. */
+import { randomUUID } from "node:crypto";
+import type { AuditTrail } from "../../shared/audit.ts";
+import type { DeskInfo } from "../../shared/desk.ts";
+import type { Conversation } from "../desk/conversation.ts";
+import { createDesk, type Desk, type DeskOptions } from "../desk/desk.ts";
+import type { McpSurface } from "../mcp/server.ts";
+import type { ToolHost } from "../tools/tool-host.ts";
+import { createSurface, type AgentContext } from "./agent-parts.ts";
+
+export interface DeskFacts {
+  readonly tools: ToolHost;
+  readonly info: DeskInfo;
+  readonly audit: AuditTrail;
+  /** Undefined without `--human`. */
+  readonly conversation: Conversation | undefined;
+}
+
+export function createAgentDesk(
+  context: AgentContext,
+  { tools, info, audit, conversation }: DeskFacts,
+  access: Pick<DeskOptions, "decide" | "grants">,
+): { readonly desk: Desk; readonly surface: McpSurface } {
+  const { clock, timers, settings, log } = context;
+  const approvals = { guarded: settings.approve, auditFull: settings.auditFull, audit, newId: randomUUID, log };
+  const desk = createDesk({ ...access, info, clock, timers, approvals, conversation });
+  context.lifetime.signal.addEventListener("abort", () => desk.approvals.suspend("the agent on the workstation was ended"), { once: true });
+  const surface = createSurface(context, tools, {
+    calls: {
+      started: (call) => desk.callStarted(call),
+      progressed: (progress) => desk.callProgressed(progress),
+      finished: (call) => desk.callFinished(call),
+    },
+    gate: desk.approvals,
+    human: conversation?.channel ?? null,
+  });
+  return { desk, surface };
+}
