@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Grant, Revocation } from "../shared/authorization.ts";
 import type { DeskInfo, LinkState } from "../shared/desk.ts";
-import { age } from "../shared/elapsed.ts";
+import { elapsed } from "../shared/elapsed.ts";
 import { Fact } from "./fact.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import type { PageLink } from "./desk-connection.ts";
@@ -57,11 +57,17 @@ export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRev
             <StrangerText text={info.relay} />
           </p>
         </Fact>
+        <Fact name="Person">
+          <p>{info.human ? "Apps can talk with you (--human): on" : "Apps can talk with you (--human): off"}</p>
+          {info.human ? <p class="muted">A call waits for you for at most {seconds(info.waitMs)}, then asks again.</p> : null}
+        </Fact>
         <Fact name="Tools">{info.tools.length === 0 ? "none" : <Names names={info.tools} />}</Fact>
+        <Fact name="Wait for your click">{info.approve.length === 0 ? "none of them" : <Names names={info.approve} />}</Fact>
         <Fact name="Denied to file tools">{info.deny.length === 0 ? "nothing" : <Names names={info.deny} />}</Fact>
         <Fact name="Ways in">
           <p>{info.oauth ? "Approval on this page (OAuth): on" : "Approval on this page (OAuth): off"}</p>
           <p>{info.tokenSet ? "Token: set" : "Token: not set"}</p>
+          <p>{info.uiToken ? "Key of this page: your own (--ui-token)" : "Key of this page: a new one at every start"}</p>
           <ByHand client={info.client} />
         </Fact>
         <Fact name="Confinement">
@@ -72,11 +78,15 @@ export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRev
           ))}
         </Fact>
         <Fact name="Agent">
-          <StrangerText text={info.version} />, started {age(info.startedAt, now)}
+          <StrangerText text={info.version} />, running for {elapsed(info.startedAt, now)}
         </Fact>
       </dl>
     </aside>
   );
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
 }
 
 /** The secret is not on this page: the terminal shows it, or the file that the terminal names. */

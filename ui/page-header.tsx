@@ -1,17 +1,22 @@
 import type { JSX } from "preact";
-import type { LinkState } from "../shared/desk.ts";
+import type { LinkState, Waiting } from "../shared/desk.ts";
+import { AlertsToggle } from "./alerts-toggle.tsx";
 import type { PageLink } from "./desk-connection.ts";
 import { isAllWell, pageLinkWords, relayLinkWords, type LinkWords } from "./link-wording.ts";
+import type { Alerts } from "./use-alerts.ts";
+import { WaitingClient } from "./waiting-client.tsx";
 
 export interface PageHeaderProps {
   readonly pageLink: PageLink;
   readonly relayLink: LinkState;
   readonly waiting: number;
+  readonly waitingClient: Waiting | null;
+  readonly alerts: Alerts;
   readonly isInfoOpen: boolean;
   readonly onToggleInfo: () => void;
 }
 
-export function PageHeader({ pageLink, relayLink, waiting, isInfoOpen, onToggleInfo }: PageHeaderProps): JSX.Element {
+export function PageHeader({ pageLink, relayLink, waiting, waitingClient, alerts, isInfoOpen, onToggleInfo }: PageHeaderProps): JSX.Element {
   return (
     <header class="top">
       <h1 class="wordmark">pi-relay</h1>
@@ -20,6 +25,7 @@ export function PageHeader({ pageLink, relayLink, waiting, isInfoOpen, onToggleI
           {waiting === 1 ? "1 request waits" : `${waiting} requests wait`}
         </a>
       ) : null}
+      <WaitingClient waiting={waitingClient} />
       <div class="links" role="status">
         {isAllWell(relayLink, pageLink) ? (
           <LinkLight words={{ tone: "good", label: "Connected" }} />
@@ -30,6 +36,7 @@ export function PageHeader({ pageLink, relayLink, waiting, isInfoOpen, onToggleI
           </>
         )}
       </div>
+      <AlertsToggle alerts={alerts} />
       <button type="button" class="quiet" aria-expanded={isInfoOpen} aria-controls="info" onClick={onToggleInfo}>
         Info
       </button>

@@ -43,6 +43,8 @@ export interface PageState {
 
 export type PageAction =
   | { readonly t: "event"; readonly event: DeskEvent; readonly now: number }
+  /** What came within one frame. */
+  | { readonly t: "events"; readonly events: readonly DeskEvent[]; readonly now: number }
   | { readonly t: "page_link"; readonly link: PageLink }
   | { readonly t: "sending"; readonly id: string; readonly allow: boolean }
   | { readonly t: "answered"; readonly id: string; readonly answer: DecisionAnswer; readonly now: number }
@@ -57,12 +59,14 @@ export const INITIAL_PAGE: PageState = { pageLink: { at: "connecting" }, desk: u
 /** Finished cards kept on the page. */
 const MAX_OVER = 5;
 /** Calls kept on the page; the desk keeps as many. */
-const MAX_CALLS = 500;
+const MAX_CALLS = 1_000;
 
 export function nextPage(page: PageState, action: PageAction): PageState {
   switch (action.t) {
     case "event":
       return onEvent(page, action.event, action.now);
+    case "events":
+      return action.events.reduce((page, event) => onEvent(page, event, action.now), page);
     case "page_link":
       return { ...page, pageLink: action.link };
     case "sending":

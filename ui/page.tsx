@@ -13,9 +13,13 @@ import { EmptyState } from "./empty-state.tsx";
 import { GetIn } from "./get-in.tsx";
 import { InfoPanel } from "./info-panel.tsx";
 import { INITIAL_PAGE, nextPage, type DeskView, type PageAction, type PageState } from "./page-state.ts";
+import { createFrames, nextFrame } from "./frames.ts";
 import { PageHeader } from "./page-header.tsx";
 import { forgetSecret, takeSecret } from "./session-secret.ts";
 import { useApprovalHandlers } from "./use-approval-handlers.ts";
+import { useAlerts, type Alerts } from "./use-alerts.ts";
+import { useTitle } from "./use-title.ts";
+import type { DeskEvent } from "../shared/desk.ts";
 
 export function Page(): JSX.Element {
   const [secret, setSecret] = useState(takeSecret);
@@ -29,7 +33,8 @@ export function Page(): JSX.Element {
 }
 
 function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
-  const { page, dispatch, resume } = useDesk(secret);
+  const alerts = useAlerts();
+  const { page, dispatch, resume } = useDesk(secret, alerts.onEvent);
   const decide = useCallback(
     (id: string, allow: boolean, code?: string) => {
       dispatch({ t: "sending", id, allow });
@@ -43,12 +48,16 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   const revoke = useCallback((which: Revocation) => sendRevocation(secret, which), [secret]);
   const approvalHandlers = useApprovalHandlers(secret, dispatch);
   const addEarlier = useCallback((history: HistoryAnswer) => dispatch({ t: "earlier", ...history }), [dispatch]);
-  useTitle(page);
+  useTitle({
+    access: page.cards.filter((card) => card.state.at === "waiting").length,
+    approvals: page.approvals.filter(({ state }) => state.at === "waiting").length,
+    unseen: alerts.unseen,
+  });
 
   if (page.pageLink.at === "refused") return <GetIn why="old_secret" />;
   if (page.desk === undefined) return <ConnectionBanner link={page.pageLink} onResume={resume} />;
   return (
-    <Shell page={page} desk={page.desk} onResume={resume} onRefreshGrants={refreshGrants} onRevoke={revoke}>
+    <Shell page={page} desk={page.desk} alerts={alerts} onResume={resume} onRefreshGrants={refreshGrants} onRevoke={revoke}>
       <ApprovalCards approvals={page.approvals} movedAt={page.cardsMovedAt} isLive={page.pageLink.at === "live"} {...approvalHandlers} />
       <AuthorizationCards
         cards={page.cards}
@@ -84,13 +93,14 @@ function isSilent({ conversation }: DeskView): boolean {
 interface ShellProps {
   readonly page: PageState;
   readonly desk: DeskView;
+  readonly alerts: Alerts;
   readonly onResume: () => void;
   readonly onRefreshGrants: () => Promise<string | undefined>;
   readonly onRevoke: (which: Revocation) => Promise<string | undefined>;
   readonly children: (JSX.Element | null)[];
 }
 
-function Shell({ page, desk, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {
+function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {
   const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia("(min-width: 60rem)").matches);
   const cameFrom = useScrollToInfo(isInfoOpen);
   const waiting = page.cards.filter((card) => card.state.at !== "over").length + page.approvals.filter(isWaiting).length;
@@ -100,6 +110,8 @@ function Shell({ page, desk, onResume, onRefreshGrants, onRevoke, children }: Sh
         pageLink={page.pageLink}
         relayLink={desk.link}
         waiting={waiting}
+        waitingClient={page.pageLink.at === "live" ? (desk.conversation?.waiting ?? null) : null}
+        alerts={alerts}
         isInfoOpen={isInfoOpen}
         onToggleInfo={() => {
           cameFrom.current = isInfoOpen ? cameFrom.current : window.scrollY;
@@ -132,12 +144,19 @@ function useScrollToInfo(isInfoOpen: boolean): { current: number | undefined } {
   return cameFrom;
 }
 
-function useDesk(secret: string): { page: PageState; dispatch: (action: PageAction) => void; resume: () => void } {
+function useDesk(
+  secret: string,
+  onEvent: (event: DeskEvent) => void,
+): { page: PageState; dispatch: (action: PageAction) => void; resume: () => void } {
   const [page, dispatch] = useReducer(nextPage, INITIAL_PAGE);
   const connection = useRef<DeskConnection | undefined>(undefined);
   useEffect(() => {
+    const frames = createFrames((events) => dispatch({ t: "events", events, now: Date.now() }), nextFrame);
     const opened = connectToDesk(secret, {
-      onEvent: (event) => dispatch({ t: "event", event, now: Date.now() }),
+      onEvent(event) {
+        onEvent(event);
+        frames.add(event);
+      },
       onLink(link) {
         if (link.at === "refused") forgetSecret();
         dispatch({ t: "page_link", link });
@@ -145,16 +164,6 @@ function useDesk(secret: string): { page: PageState; dispatch: (action: PageActi
     });
     connection.current = opened;
     return () => opened.close();
-  }, [secret]);
+  }, [secret, onEvent]);
   return { page, dispatch, resume: () => connection.current?.resume() };
-}
-
-/** The tab says that somebody waits, also when it is not the one in front. */
-function useTitle(page: PageState): void {
-  const access = page.cards.filter((card) => card.state.at === "waiting").length;
-  const calls = page.approvals.filter(({ state }) => state.at === "waiting").length;
-  useEffect(() => {
-    const asked = access === 0 ? "Approval asked" : calls === 0 ? "Access asked" : "You are asked";
-    document.title = access + calls === 0 ? "pi-relay" : `(${access + calls}) ${asked} · pi-relay`;
-  }, [access, calls]);
 }

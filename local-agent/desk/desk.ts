@@ -72,7 +72,7 @@ export interface Desk {
 const CONVERSING_TOOLS: ReadonlySet<string> = new Set(["human_say", "human_ask", "human_wait"]);
 
 export function createDesk(options: DeskOptions): Desk {
-  const { decideDeadlineMs = 20_000, maxCalls = 500, maxTotalChars = 4_000_000 } = options;
+  const { decideDeadlineMs = 20_000, maxCalls = 1_000, maxTotalChars = 4_000_000 } = options;
   const timeline = createCallTimeline({ maxCalls, maxTotalChars });
   const listeners = new Set<(event: DeskEvent) => void>();
   const { info } = options;

@@ -5,6 +5,7 @@
  */
 import type { DeskEvent } from "../../shared/desk.ts";
 import type { Desk } from "../desk/desk.ts";
+import { createLineQueue, encodeLine } from "./line-queue.ts";
 
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>;
@@ -23,34 +24,25 @@ export interface EventStreamOptions {
 export function openEventStream({ desk, onEnd, maxQueuedChars }: EventStreamOptions): EventStream {
   const encoder = new TextEncoder();
   const wake: { current: (() => void) | undefined } = { current: undefined };
-  let queue: string[] = [];
-  let queuedChars = 0;
+  const queue = createLineQueue(maxQueuedChars);
   let isStale = true; // A snapshot is due: at the start, and after the queue was dropped.
   let hasEnded = false;
 
-  function push(line: string): void {
+  function push(event: DeskEvent): void {
     if (hasEnded || isStale) return; // The snapshot that is due will contain it.
-    queue.push(line);
-    queuedChars += line.length;
-    if (queuedChars > maxQueuedChars) {
-      queue = [];
-      queuedChars = 0;
-      isStale = true;
-    }
+    if (!queue.add(event)) isStale = true;
     wake.current?.();
   }
 
   function takeQueued(): string {
-    const text = isStale ? encodeLine({ t: "snapshot", snapshot: desk.snapshot() }) : queue.join("");
+    const queued = queue.take();
+    const text = isStale ? encodeLine({ t: "snapshot", snapshot: desk.snapshot() }) : queued;
     isStale = false;
-    queue = [];
-    queuedChars = 0;
     return text;
   }
 
-  const unsubscribe = desk.subscribe((event) => {
-    if (!isStale) push(encodeLine(event));
-  });
+  const isIdle = (): boolean => !isStale && queue.isEmpty();
+  const unsubscribe = desk.subscribe(push);
   const pageClosed = desk.pageOpened();
   function finish(): void {
     if (hasEnded) return;
@@ -64,7 +56,7 @@ export function openEventStream({ desk, onEnd, maxQueuedChars }: EventStreamOpti
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (!isStale && queue.length === 0 && !hasEnded) await nextPush(wake);
+        if (isIdle() && !hasEnded) await nextPush(wake);
         const text = hasEnded && isStale ? "" : takeQueued();
         if (text !== "") controller.enqueue(encoder.encode(text));
         if (hasEnded) controller.close();
@@ -77,12 +69,15 @@ export function openEventStream({ desk, onEnd, maxQueuedChars }: EventStreamOpti
   return {
     body,
     keepAlive: () => {
-      if (queue.length === 0) push("\n");
+      if (!isIdle() || hasEnded) return;
+      queue.addKeepAlive();
+      wake.current?.();
     },
     end(why) {
       if (why === "displaced") {
         // Instead of whatever it still had to read: it will load everything again if the person comes back to it.
-        queue = [encodeLine({ t: "displaced" })];
+        queue.take();
+        queue.add({ t: "displaced" });
         isStale = false;
       }
       finish();
@@ -94,8 +89,4 @@ function nextPush(wake: { current: (() => void) | undefined }): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   wake.current = resolve;
   return promise.finally(() => (wake.current = undefined));
-}
-
-function encodeLine(event: DeskEvent): string {
-  return `${JSON.stringify(event)}\n`;
 }
