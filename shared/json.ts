@@ -22,6 +22,11 @@ function isJsonArray(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
+/** JSON in one line of ASCII: what lies beyond is written as escapes, so that a stranger's text in it can neither break a line nor drive a terminal. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 /** Parses JSON without throwing; `undefined` means "not JSON" (JSON itself has no `undefined`). */
 export function parseJson(text: string): JsonValue | undefined {
   try {

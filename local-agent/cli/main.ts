@@ -8,6 +8,8 @@ import { readRememberedRelay } from "../daemon/remembered-relay.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { isStartedByTool } from "../tools/process-marker.ts";
 import { readCommand } from "./arguments.ts";
+import { AUDIT_FLAGS, readAuditArguments } from "./audit-arguments.ts";
+import { runAuditCommand } from "./audit-command.ts";
 import { DEPLOY_FLAGS, readDeployArguments } from "./deploy-arguments.ts";
 import { deploy } from "./deploy.ts";
 import { FLAGS } from "./flags.ts";
@@ -87,6 +89,9 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
     case "token":
       refuseKept(npm, TOKEN_FLAGS, argv);
       return runTokenCommand(understood(readTokenArguments(argv, Date.now())), { directories, show, isToolShell: isStartedByTool(process.env) });
+    case "audit":
+      refuseKept(npm, AUDIT_FLAGS, argv);
+      return runAuditCommand(understood(readAuditArguments(argv)), { stateDir, show });
     case undefined:
     default:
       return undefined;

@@ -6,6 +6,7 @@ import { constants, existsSync, renameSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AuditEvent, AuditTrail } from "../../shared/audit.ts";
+import { asciiJson } from "../../shared/json.ts";
 import type { Clock, Log } from "../../shared/ports.ts";
 import { underGuard } from "./guard.ts";
 import { systemErrorCode } from "./start-failure.ts";
@@ -38,10 +39,8 @@ export function createAuditLog(options: AuditLogOptions): AuditTrail {
   };
 }
 
-/** ASCII alone: what a stranger chose may neither break a line nor drive a terminal that shows the file. */
 function lineOf(event: AuditEvent, { agent, clock }: AuditLogOptions): string {
-  const text = JSON.stringify({ at: new Date(clock.now()).toISOString(), agent, ...event });
-  return `${text.replaceAll(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`;
+  return `${asciiJson({ at: new Date(clock.now()).toISOString(), agent, ...event })}\n`;
 }
 
 async function write(line: string, options: AuditLogOptions): Promise<void> {
