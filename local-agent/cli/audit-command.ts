@@ -53,7 +53,12 @@ function factsOf(entry: AuditEntry): string {
     case "agent.started":
     case "agent.stopped":
       return shown(visibleLine(entry.root, 200), guardedText(entry.guarded), `process ${entry.agent}`);
-    default:
+    case "approval.asked":
+    case "approval.allowed_once":
+    case "approval.allowed_sitting":
+    case "approval.passed":
+    case "approval.denied":
+    case "approval.withdrawn":
       return shown(
         visibleLine(entry.tool, 100),
         visibleLine(entry.client, 200),

@@ -23,8 +23,8 @@ type Era = (typeof ERAS)[number];
 
 interface Guarded extends ApprovalsUnderTest {
   readonly root: string;
-  call(args: Record<string, unknown>, from?: TestContext, progressToken?: string): ReturnType<SurfaceUnderTest["surface"]["handle"]>;
-  card(count?: number): Promise<string>;
+  readonly call: (args: Record<string, unknown>, from?: TestContext, progressToken?: string) => ReturnType<SurfaceUnderTest["surface"]["handle"]>;
+  readonly card: (count?: number) => Promise<string>;
 }
 
 let ids = 0;
@@ -93,6 +93,7 @@ describe.each(ERAS)("a guarded call (%s)", (era) => {
     await readUntil(": keep-alive");
     await approvals.decide({ id: await card(), decision: "once" });
     await readUntil('"isError":false');
+    expect(read.indexOf(": keep-alive")).toBeLessThan(read.indexOf('"isError":false'));
   });
 
   test("[HU82] goes on after two cards in either order, each by its own click", async () => {

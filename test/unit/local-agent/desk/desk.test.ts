@@ -4,7 +4,8 @@ import { outputChars } from "../../../../shared/bounded-output.ts";
 import type { DeskEvent } from "../../../../shared/desk.ts";
 import type { Timers } from "../../../../shared/ports.ts";
 import type { Desk } from "../../../../local-agent/desk/desk.ts";
-import { deskUnderTest, exampleAuthorization } from "../../../support/desk-under-test.ts";
+import { askFor } from "../../../support/approvals-under-test.ts";
+import { deskUnderTest, exampleAuthorization, UNGUARDED } from "../../../support/desk-under-test.ts";
 
 function start(desk: Desk, callId: string, at = 1_000): void {
   desk.callStarted({ callId, tool: "bash", args: { command: `echo ${callId}` }, client: "Claude", principalId: "grant:1", at });
@@ -141,4 +142,21 @@ test("[UI23] a list sent before a decision does not bring its card back", async 
   desk.setAuthorizations([exampleAuthorization(), exampleAuthorization({ id: "authorization-2" })]);
   expect(desk.snapshot().authorizations.map(({ id }) => id)).toEqual(["authorization-2"]);
   expect(events[0]).toEqual({ t: "decided", id: "authorization-1", outcome: "denied" });
+});
+
+test("[HU85] a link that is not open withdraws the cards and refuses further ones, until it is open again", async () => {
+  const { desk } = deskUnderTest({ approvals: { ...UNGUARDED, guarded: ["bash"] } });
+  desk.setLink({ at: "open", since: 1 });
+  const ends: string[] = [];
+  desk.subscribe((event) => event.t === "approval_over" && void ends.push(event.end));
+  const { answer } = askFor(desk.approvals, "ls");
+  expect(desk.snapshot().approvals.map(({ text }) => text)).toEqual(["ls"]);
+  desk.setLink({ at: "waiting", since: 2, retryAt: 3, reason: "The network is away." });
+  expect(await answer).toMatchObject({ allowed: false });
+  expect(ends).toEqual(["withdrawn"]);
+  expect((await askFor(desk.approvals, "ls").answer).allowed).toBe(false);
+  desk.setLink({ at: "open", since: 4 });
+  void askFor(desk.approvals, "pwd");
+  await Promise.resolve();
+  expect(desk.snapshot().approvals.map(({ text }) => text)).toEqual(["pwd"]);
 });
