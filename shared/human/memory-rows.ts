@@ -62,7 +62,9 @@ export class MemoryRows implements HumanRows {
   }
 
   count(as: WaitsAs, forClient?: string): number {
-    return [...this.waiting(as, forClient)].length;
+    let count = 0;
+    for (const entry of this.#entries) if (waitsAs(entry) === as && isFor(entry, forClient)) count += 1;
+    return count;
   }
 
   waitingClients(): readonly string[] {
