@@ -75,8 +75,10 @@ export function createWaiting(ports: WaitingPorts): Waiting {
       if (order.signal.aborted) return { at: "no_message", why: "ended" };
       const free = seats.claim(order);
       if (free !== null) return sitIn(free, false);
-      // What waits for this client is given to it whoever else waits: it may be written to while another one sits there for hours.
-      const taken = await take(ports, order);
+      // What waits for this client is given to it while another one sits there, which may be for hours. Its own earlier call
+      // is not robbed of words that may be on their way into it.
+      const isAnother = seats.current()?.order.client.principalId !== order.client.principalId;
+      const taken = isAnother ? await take(ports, order) : "away";
       const outcome = answered(order, taken);
       if (outcome !== undefined) return outcome;
       const seat = await seats.contend(order);
