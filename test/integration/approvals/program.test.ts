@@ -20,8 +20,8 @@ interface Guarded {
 
 const ARGS = [...QUIET, "--human", "--approve", "bash"];
 
-async function start(home = newHome()): Promise<Guarded> {
-  const program = startProgram(home, ARGS);
+async function start(home = newHome(), more: readonly string[] = []): Promise<Guarded> {
+  const program = startProgram(home, [...ARGS, ...more]);
   const said = await program.ready();
   const page = new URL(/href="([^"]+)"/.exec(readFileSync(said.pageFile ?? "", "utf8"))?.[1] ?? "");
   const headers = { authorization: `Bearer ${page.hash.slice(1)}` };
@@ -157,4 +157,15 @@ test("[HU85] what waits when the agent is killed is not run by its successor, wh
   expect(next.cards()).toEqual([]);
   expect((await next.decide(id, "once")).body).toEqual({ outcome: "gone" });
   expect(existsSync(join(agent.home.root, "ran.txt"))).toBe(false);
+}, 60_000);
+
+test("[HU80] the gate is the same without a relay", async () => {
+  const agent = await start(newHome(), ["--http"]);
+  const allowed = agent.call("touch ran.txt");
+  const denied = agent.call("touch denied.txt");
+  expect((await agent.decide(await agent.card("touch denied.txt"), "deny")).body).toEqual({ outcome: "denied" });
+  expect((await agent.decide(await agent.card("touch ran.txt"), "once")).body).toEqual({ outcome: "allowed" });
+  expect((await allowed).result).toMatchObject({ isError: false });
+  expect((await denied).result).toMatchObject({ isError: true });
+  expect([existsSync(join(agent.home.root, "ran.txt")), existsSync(join(agent.home.root, "denied.txt"))]).toEqual([true, false]);
 }, 60_000);
