@@ -25,6 +25,16 @@ describe("the list of what was granted", () => {
       expect(bench.grantChanges).toBe(1);
     }));
 
+  test("[HU14] knows of each whether it lives", () =>
+    withIssuer(async (bench) => {
+      const [first, second] = [await bench.connect(), await bench.connect()];
+      expect([first, second].map((tokens) => bench.issuer.isGranted(idOf(tokens)))).toEqual([true, true]);
+      await bench.issuer.revoke([idOf(first)]);
+      expect([first, second].map((tokens) => bench.issuer.isGranted(idOf(tokens)))).toEqual([false, true]);
+      bench.pass(31 * 24 * HOUR);
+      expect(["", "%", idOf(second)].map((id) => bench.issuer.isGranted(id))).toEqual([false, false, false]);
+    }));
+
   test("[OA80] holds those of every origin, newest first, and none that has expired", () => {
     const other = "https://mcp.example.com";
     return withIssuer(
