@@ -1,6 +1,7 @@
 /** The conversation as the relay keeps it: its calls over the link, and its news. Exists before the link, which serves it. */
 import * as v from "valibot";
-import { HUMAN_NEWS, HUMAN_RESULTS, type HumanMethod, type HumanParams, type HumanResult } from "../../shared/human/calls.ts";
+import { HUMAN_NEWS, HUMAN_RESULTS } from "../../shared/human/call-results.ts";
+import type { HumanMethod, HumanParams, HumanResult } from "../../shared/human/calls.ts";
 import { StoreUnreachable, type HumanNews, type HumanStore } from "../../shared/human/store.ts";
 import { CallRefused, CallUnanswered, type RelayCalls } from "./relay-calls.ts";
 

@@ -1,10 +1,11 @@
 /**
- * The human channel on the link: calls of the agent to the relay (`human.append` …) and back. Parameters and results are
- * apart, because the relay needs the first and the agent the second, and the relay's size is budgeted.
+ * The human channel on the link: calls of the agent to the relay (`human.append` …) and back. The results are apart
+ * (`call-results.ts`), because the agent alone reads them and the relay's size is budgeted.
  * Rules: docs/spec/human.md.
  */
 import * as v from "valibot";
-import { Asked, EntryId, HumanEntry, HumanImage, Mark, NewAsked, NewSaid, NewTyped, Said, Typed } from "./entry.ts";
+import type { HUMAN_RESULTS } from "./call-results.ts";
+import { EntryId, HumanImage, NewAsked, NewSaid, NewTyped } from "./entry.ts";
 import { HUMAN_LIMITS } from "./limits.ts";
 
 const principalId = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
@@ -41,36 +42,4 @@ export const HUMAN_PARAMS = {
 } as const;
 export type HumanMethod = keyof typeof HUMAN_PARAMS;
 export type HumanParams<M extends HumanMethod> = v.InferOutput<(typeof HUMAN_PARAMS)[M]>;
-
-export const HUMAN_RESULTS = {
-  /**
-   * `kept` now or `known` already; `full`: 10,000 messages wait, nothing was kept; `answered`: its question was answered
-   * before by another message, nothing was kept.
-   */
-  "human.append": v.variant("outcome", [
-    v.object({ outcome: v.picklist(["kept", "known"]), entry: v.variant("kind", [Said, Typed]) }),
-    v.object({ outcome: v.picklist(["full", "answered"]) }),
-  ]),
-  "human.ask": v.variant("outcome", [
-    v.object({ outcome: v.picklist(["asked", "attached"]), entry: Asked }),
-    v.object({ outcome: v.literal("too_many") }),
-  ]),
-  /** `left`: how many still wait, because one answer has a bound. */
-  "human.take": v.object({ messages: v.array(Typed), left: v.number() }),
-  "human.release": v.object({}),
-  "human.question": v.object({ question: v.nullable(Asked), answer: v.nullable(Typed) }),
-  "human.image.put": v.object({}),
-  /** Base64. `parts` 0: there is no such image any more. */
-  "human.image.get": v.object({ data: v.string(), parts: v.number() }),
-  /** In order of arrival. `more`: there are older ones. */
-  "human.history": v.object({ entries: v.array(HumanEntry), more: v.boolean() }),
-} as const;
 export type HumanResult<M extends HumanMethod> = v.InferOutput<(typeof HUMAN_RESULTS)[M]>;
-
-/** Calls of the relay to the agent. Repeating one does no harm. */
-export const HUMAN_NEWS = {
-  /** Messages changed their state: an answer settled, or failed. */
-  "human.marks": v.object({ marks: v.array(Mark) }),
-  /** Entries that the agent did not bring: a client lost its access, and its questions with it. */
-  "human.entries": v.object({ entries: v.array(HumanEntry) }),
-} as const;

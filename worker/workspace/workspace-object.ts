@@ -3,7 +3,7 @@
  * Until an agent has said hello for the first time nothing is stored and nobody is served (DESIGN D5).
  */
 import { DurableObject } from "cloudflare:workers";
-import type { HUMAN_NEWS } from "../../shared/human/calls.ts";
+import type { HUMAN_NEWS } from "../../shared/human/call-results.ts";
 import { createHumanQueue, type HumanQueue } from "../../shared/human/queue.ts";
 import type { Principal } from "../../shared/principal.ts";
 import type { Result } from "../../shared/result.ts";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
-import { HUMAN_NEWS, HUMAN_RESULTS, type HumanMethod, type HumanResult } from "../../../shared/human/calls.ts";
+import { HUMAN_NEWS, HUMAN_RESULTS } from "../../../shared/human/call-results.ts";
+import type { HumanMethod, HumanResult } from "../../../shared/human/calls.ts";
 import type { HumanEntry } from "../../../shared/human/entry.ts";
 import type { Deposits, OfflineAnswers, RelayFrame } from "../../../shared/wire/frames.ts";
 import * as v from "valibot";
