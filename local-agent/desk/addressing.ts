@@ -3,7 +3,7 @@ import type { Asked, HumanClient } from "../../shared/human/entry.ts";
 import type { SeenClient } from "../../shared/desk.ts";
 
 /** A client that was silent for longer may be gone for good; words for nobody in particular reach whoever asks next. */
-export const RECENT_MS = 12 * 60 * 60_000;
+const RECENT_MS = 12 * 60 * 60_000;
 
 export interface Known {
   /** Latest first. */

@@ -20,7 +20,7 @@ export interface ChannelPorts {
 }
 
 /** A cut link is back within seconds, and a client's call that fails costs a turn. */
-export const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 20_000;
 const ASK_AGAIN_MS = 500;
 
 const DISK_FULL = "Too much waits on the workstation for the relay to come back: nothing was kept. Say it again later.";

@@ -26,7 +26,7 @@ export async function putImage(store: HumanStore, bytes: Uint8Array, id: string)
   return { outcome: "kept", image };
 }
 
-export const IMAGES_WAIT = "An image can only be added when the relay is back. Words can be sent now; they wait on this machine.";
+const IMAGES_WAIT = "An image can only be added when the relay is back. Words can be sent now; they wait on this machine.";
 
 /** Base64 of the whole; null when it is gone, or was never whole. */
 export async function getImage(store: HumanStore, id: string): Promise<string | null> {

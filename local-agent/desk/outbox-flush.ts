@@ -30,7 +30,7 @@ export interface OutboxFlushPorts {
 }
 
 /** A store that is full, or reachable and yet silent, is tried again after this. */
-export const RETRY_MS = 5_000;
+const RETRY_MS = 5_000;
 
 export function createOutboxFlush(ports: OutboxFlushPorts): OutboxFlush {
   const { store, outbox } = ports;

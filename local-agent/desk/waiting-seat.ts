@@ -7,11 +7,11 @@ import type { WaitOrder } from "../../shared/human/channel.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 
 /** A closed connection is noticed at the second write after it, so the holder is probed twice. */
-export const PROBE_GAP_MS = 50;
+const PROBE_GAP_MS = 50;
 /** How long a probed holder has to turn out gone. */
-export const GHOST_MS = 200;
+const GHOST_MS = 200;
 /** Beyond its budget a call sits on only while it is unknown whether words were taken for it; its exchange is over by then. */
-export const UNCERTAIN_MS = 120_000;
+const UNCERTAIN_MS = 120_000;
 
 export interface Seat {
   readonly order: WaitOrder;

@@ -15,7 +15,7 @@ import { ManualClock } from "./manual-clock.ts";
 export const ADA: HumanClient = { principalId: "grant:ada", name: "Ada" };
 export const BOB: HumanClient = { principalId: "grant:bob", name: "Bob" };
 
-export class SimulatedStore implements HumanStore {
+class SimulatedStore implements HumanStore {
   readonly asked: HumanMethod[] = [];
   readonly rows = new MemoryRows();
   readonly #listeners = new Set<(news: HumanNews) => void>();
@@ -115,9 +115,12 @@ export interface ConversationUnderTest {
   readonly conversation: Conversation;
   readonly events: DeskEvent[];
   /** Ids count up from 1 in what is typed here, from 1000 in what clients say. */
-  type(text: string, to?: string | null, id?: string): ReturnType<Conversation["say"]>;
+  readonly type: (text: string, to?: string | null, id?: string) => ReturnType<Conversation["say"]>;
   /** A call that waits; `gone` ends it. */
-  waits(changes?: Partial<WaitOrder>): { readonly outcome: ReturnType<Conversation["channel"]["wait"]>; readonly gone: AbortController };
+  readonly waits: (changes?: Partial<WaitOrder>) => {
+    readonly outcome: ReturnType<Conversation["channel"]["wait"]>;
+    readonly gone: AbortController;
+  };
 }
 
 export function conversationUnderTest(options: Partial<ConversationOptions> & { readonly away?: boolean } = {}): ConversationUnderTest {

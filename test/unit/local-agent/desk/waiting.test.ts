@@ -60,8 +60,10 @@ test.each(Array.from({ length: 16 }, (_, turns) => turns))(
     const told = texts(await outcome);
     await settleDown();
     store.settle(77, true);
-    const next = texts(await Promise.race([waits({ budgetMs: 1 }).outcome, settleDown(300).then((): WaitOutcome => ({ at: "no_message", why: "budget" }))]));
-    expect([told[0], next[0]].toSorted()).toEqual(told[0] === "precious" ? ["budget", "precious"] : ["ended", "precious"]);
+    const next = texts(
+      await Promise.race([waits({ budgetMs: 1 }).outcome, settleDown(300).then((): WaitOutcome => ({ at: "no_message", why: "budget" }))]),
+    );
+    expect([told[0], next[0]]).toEqual(told[0] === "precious" ? ["precious", "budget"] : ["ended", "precious"]);
   },
 );
 

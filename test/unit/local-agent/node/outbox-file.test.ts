@@ -6,7 +6,15 @@ import type { Unsent } from "../../../../shared/human/outbox.ts";
 import { ADA, idOf } from "../../../support/simulated-store.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
-const typed = (number: number, text = `m${number}`): Unsent => ({ kind: "typed", id: idOf(number), at: 5, text, images: [], to: ADA, questionId: null });
+const typed = (number: number, text = `m${number}`): Unsent => ({
+  kind: "typed",
+  id: idOf(number),
+  at: 5,
+  text,
+  images: [],
+  to: ADA,
+  questionId: null,
+});
 
 function open(path: string, limits = OUTBOX_LIMITS) {
   const outbox = openOutboxFile(path, limits);
