@@ -90,8 +90,8 @@ function mcpUrl(agent: RunningAgent, { deployCommand }: Audience): readonly stri
 
 function page(of: { readonly url: string; readonly file: string }, { info }: RunningAgent, { isTerminal }: Audience): readonly string[] {
   if (!isTerminal) return [`open ${of.file} in a browser, or run pimcp open`];
-  const what = [...(info.oauth ? ["clients are allowed"] : []), ...(info.human ? ["you talk with them"] : [])].join(" and ");
-  return [of.url, `${what.charAt(0).toUpperCase()}${what.slice(1)} there. Its address is a secret of yours.`];
+  const what = info.oauth ? `Clients are allowed${info.human ? " and you talk with them" : ""}` : "You talk with clients";
+  return [of.url, `${what} there. Its address is a secret of yours.`];
 }
 
 function person({ info }: RunningAgent): readonly string[] {

@@ -77,7 +77,11 @@ interface Endpoint {
   readonly exchanges: LocalDesk["exchanges"] | undefined;
 }
 
-async function listen({ settings, directories, clock, log }: AgentContext, mode: HttpMode, { surface, token, exchanges }: Endpoint): Promise<LocalHttp> {
+async function listen(
+  { settings, directories, clock, log }: AgentContext,
+  mode: HttpMode,
+  { surface, token, exchanges }: Endpoint,
+): Promise<LocalHttp> {
   try {
     return await createLocalHttp({
       handler: surface.handle,

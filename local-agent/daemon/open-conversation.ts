@@ -38,7 +38,11 @@ function openOutbox(dir: string): OutboxFile {
 }
 
 function unusable(dir: string, error: unknown): StartFailure {
-  return new StartFailure(`What you write cannot be kept in ${dir} (${systemErrorCode(error) ?? String(error)}): make room there, or remove it.`, EXIT.failed, {
-    cause: error,
-  });
+  return new StartFailure(
+    `What you write cannot be kept in ${dir} (${systemErrorCode(error) ?? String(error)}): make room there, or remove it.`,
+    EXIT.failed,
+    {
+      cause: error,
+    },
+  );
 }

@@ -97,7 +97,12 @@ async function serve(options: LocalHttpOptions, gate: LocalHttpGate, leaving: Ab
   const body = await readBody(incoming);
   if (body === null) return; // The client left while it was sending.
   const principal: Principal = { id: `token:${decision.token.id}`, kind: "token", name: decision.token.name, scope: [] };
-  const { response } = await options.handler(toRequest(incoming, body), { principal, x: numbered(options.exchanges, outgoing), signal: leaving, gone });
+  const { response } = await options.handler(toRequest(incoming, body), {
+    principal,
+    x: numbered(options.exchanges, outgoing),
+    signal: leaving,
+    gone,
+  });
   await writeAnswer(outgoing, response, decision.headers);
 }
 

@@ -20,14 +20,11 @@ export function pageClient(pageFile: string | null): PageClient {
 
   async function snapshot(): Promise<DeskSnapshot> {
     const response = await fetch(new URL("/api/events", address), { headers });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
-    while (reader !== undefined && !text.includes("\n")) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      text += value;
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part;
+      if (text.includes("\n")) break;
     }
-    await reader?.cancel();
     const event = v.parse(DeskEvent, JSON.parse(text.slice(0, text.indexOf("\n"))));
     if (event.t !== "snapshot") throw new Error(`expected a snapshot first, got ${event.t}`);
     return event.snapshot;

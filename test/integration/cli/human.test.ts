@@ -12,45 +12,48 @@ const WAYS = [
   ["--http", ["--http", ...QUIET]],
 ] as const;
 
-test.for(WAYS)("[ST80] [ST84] behind %s a client asks, the person answers on the page, and the words are still there after a restart", async ([, flags]) => {
-  const home = newHome();
-  const start = [...flags, "--human", "--approve", "bash"];
-  const program = startProgram(home, start);
-  const said = await program.ready();
-  expect(said).toMatchObject({ human: true, approve: ["bash"], waitMs: 45_000 });
-  const page = pageClient(said.pageFile);
-  const client = await SDK_CLIENTS["SDK v2, modern"]({ url: said.mcpUrl, token: home.token() });
-  expect(await client.listTools()).toEqual(expect.arrayContaining(["human_say", "human_ask", "human_wait", "bash"]));
+test.for(WAYS)(
+  "[ST80] [ST84] behind %s a client asks, the person answers on the page, and the words are still there after a restart",
+  async ([, flags]) => {
+    const home = newHome();
+    const start = [...flags, "--human", "--approve", "bash"];
+    const program = startProgram(home, start);
+    const said = await program.ready();
+    expect(said).toMatchObject({ human: true, approve: ["bash"], waitMs: 45_000 });
+    const page = pageClient(said.pageFile);
+    const client = await SDK_CLIENTS["SDK v2, modern"]({ url: said.mcpUrl, token: home.token() });
+    expect(await client.listTools()).toEqual(expect.arrayContaining(["human_say", "human_ask", "human_wait", "bash"]));
 
-  const asked = client.call("human_ask", { text: "Which colour?", options: ["red", "blue"] });
-  expect(await page.answer("Which colour?", "blue")).toEqual({ outcome: "kept" });
-  expect(await asked).toMatchObject({ content: [{ type: "text", text: "blue" }], structuredContent: { status: "messages", count: 1, left: 0 } });
+    const asked = client.call("human_ask", { text: "Which colour?", options: ["red", "blue"] });
+    expect(await page.answer("Which colour?", "blue")).toEqual({ outcome: "kept" });
+    expect(await asked).toMatchObject({ content: [{ type: "text", text: "blue" }], structuredContent: { status: "messages", count: 1, left: 0 } });
 
-  const ran = client.call("bash", { command: "echo from the shell" });
-  const { approvals, info } = await page.snapshotWhen("the card is shown", (state) => state.approvals.length === 1);
-  expect(approvals[0]).toMatchObject({ tool: "bash", text: "echo from the shell" });
-  expect(info).toMatchObject({ human: true, approve: ["bash"], uiToken: false });
-  expect(await page.post("/api/approve", { id: approvals[0]?.id, decision: "once" })).toEqual({ outcome: "allowed" });
-  expect(JSON.stringify(await ran)).toContain("from the shell");
+    const ran = client.call("bash", { command: "echo from the shell" });
+    const { approvals, info } = await page.snapshotWhen("the card is shown", (state) => state.approvals.length === 1);
+    expect(approvals[0]).toMatchObject({ tool: "bash", text: "echo from the shell" });
+    expect(info).toMatchObject({ human: true, approve: ["bash"], uiToken: false });
+    expect(await page.post("/api/approve", { id: approvals[0]?.id, decision: "once" })).toEqual({ outcome: "allowed" });
+    expect(JSON.stringify(await ran)).toContain("from the shell");
 
-  expect(await page.post("/api/say", { id: randomUUID(), text: "for later", images: [], to: null })).toEqual({ outcome: "kept" });
-  await client.close();
-  program.process.kill("SIGTERM");
-  expect(await program.exit).toBe(0);
+    expect(await page.post("/api/say", { id: randomUUID(), text: "for later", images: [], to: null })).toEqual({ outcome: "kept" });
+    await client.close();
+    program.process.kill("SIGTERM");
+    expect(await program.exit).toBe(0);
 
-  const again = startProgram(home, start);
-  const { mcpUrl, pageFile } = await again.ready();
-  const { conversation } = await pageClient(pageFile).snapshotWhen("it is loaded", (state) => state.conversation?.isLoaded === true);
-  const words = (conversation?.entries ?? []).map((entry) => [entry.kind, entry.text, "state" in entry ? entry.state : null]);
-  expect(words).toEqual([
-    ["asked", "Which colour?", "answered"],
-    ["typed", "blue", "read"],
-    ["typed", "for later", "queued"],
-  ]);
-  const later = await SDK_CLIENTS["SDK v1"]({ url: mcpUrl, token: home.token() });
-  expect(await later.call("human_wait", {})).toMatchObject({ content: [{ type: "text", text: "for later" }] });
-  await later.close();
-});
+    const again = startProgram(home, start);
+    const { mcpUrl, pageFile } = await again.ready();
+    const { conversation } = await pageClient(pageFile).snapshotWhen("it is loaded", (state) => state.conversation?.isLoaded === true);
+    const words = (conversation?.entries ?? []).map((entry) => [entry.kind, entry.text, "state" in entry ? entry.state : null]);
+    expect(words).toEqual([
+      ["asked", "Which colour?", "answered"],
+      ["typed", "blue", "read"],
+      ["typed", "for later", "queued"],
+    ]);
+    const later = await SDK_CLIENTS["SDK v1"]({ url: mcpUrl, token: home.token() });
+    expect(await later.call("human_wait", {})).toMatchObject({ content: [{ type: "text", text: "for later" }] });
+    await later.close();
+  },
+);
 
 /** A client that started the agent, and speaks with it in lines. */
 function lines({ process: child, stdout }: Program) {
@@ -92,7 +95,9 @@ test("[PG106] a page that others can reach is a warning, and its secret is the p
   const flags = [...QUIET, "--no-oauth", "--human", "--ui-host", "0.0.0.0"];
   const program = startProgram(home, flags, { PI_AS_MCP_UI_TOKEN: secret });
   const said = await program.ready();
-  expect(said.warnings.join()).toMatch(/Other machines can reach the page \(every address of this machine, port 0\): whoever has its token can hand out this workstation/);
+  expect(said.warnings.join()).toMatch(
+    /Other machines can reach the page \(every address of this machine, port 0\): whoever has its token can hand out this workstation/,
+  );
   expect(program.stdout()).not.toContain(secret);
   const { info } = await pageClient(said.pageFile).snapshotWhen("the page opens", () => true);
   expect(info).toMatchObject({ uiToken: true, warnings: said.warnings });

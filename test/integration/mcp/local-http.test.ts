@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { createServer, connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createLocalHttp, PortBusyError, type LocalHttp } from "../../../local-agent/mcp/local-http.ts";
 import { text, untilAborted } from "../../support/scripted-tools.ts";
 import { MODERN, reply, surfaceUnderTest, toolCall, type Message } from "../../support/surface-under-test.ts";
@@ -230,4 +230,50 @@ test("closing the server aborts what runs", async () => {
   await waitUntil("the call has ended", () => own.ended.length === 1, 2000);
   expect(String(own.tools.seen[0]!.signal.reason)).toContain("leaving");
   await response.text().catch(() => "");
+});
+
+describe("what became of an answer", () => {
+  async function numbered() {
+    const settled: [number, boolean][] = [];
+    let latest = 0;
+    const own = await createLocalHttp({
+      handler: surface.handle,
+      host: "127.0.0.1",
+      port: 0,
+      tokenSha256s: [sha256(TOKEN)],
+      exchanges: { began: () => ++latest, settled: (x, whole) => settled.push([x, whole]) },
+    });
+    onTestFinished(() => own.close());
+    const ask = (tool: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(own.url, { method: "POST", headers, body: JSON.stringify({ jsonrpc: "2.0", ...toolCall(1, tool) }), ...init });
+    return { own, settled, ask };
+  }
+
+  test("[MC46] one that was handed over to its end is whole, and each is settled once", async () => {
+    const { settled, ask } = await numbered();
+    await (await ask("echo")).text();
+    await (await ask("hold")).text();
+    await waitUntil("both are settled", () => settled.length === 2);
+    expect(settled).toEqual([
+      [1, true],
+      [2, true],
+    ]);
+  });
+
+  test("[MC46] one whose client left, or that ends with the agent, is not", async () => {
+    const { own, settled, ask } = await numbered();
+    const leaving = new AbortController();
+    const left = await ask("wait", { signal: leaving.signal });
+    leaving.abort();
+    await expect(left.text()).rejects.toThrow();
+    await waitUntil("it is settled", () => settled.length === 1);
+    const cut = await ask("wait");
+    await own.close();
+    await cut.text().catch(() => undefined);
+    await waitUntil("that one too", () => settled.length === 2);
+    expect(settled).toEqual([
+      [1, false],
+      [2, false],
+    ]);
+  });
 });

@@ -146,6 +146,27 @@ test("[ST50] --json is one line that parses", () => {
   });
 });
 
+test("[ST50] with --human it says that clients can talk with the person, how long a call waits and what needs a click", () => {
+  const talking = { ...agent, info: { ...agent.info, human: true, approve: ["bash", "write"], waitMs: 90_000 } };
+  const said = bannerText(talking, { ...terminal, columns: 200 }).replaceAll(/\s+/g, " ");
+  expect(said).toContain("Clients are allowed and you talk with them there. Its address is a secret of yours.");
+  expect(said).toContain("Person Clients can say something to you, ask and wait. A call waits up to 90 s;");
+  expect(said).toContain("Each call of bash, write waits for your click on the page, and without it does not run.");
+  const alone = { ...talking, info: { ...talking.info, oauth: false } };
+  expect(bannerText(alone, terminal)).toContain("You talk with clients there.");
+  expect(JSON.parse(bannerJson(talking, pipe))).toMatchObject({ human: true, approve: ["bash", "write"], waitMs: 90_000 });
+  expect(JSON.parse(bannerJson(agent, pipe))).toMatchObject({ human: false, approve: [], waitMs: null });
+  expect(bannerText(agent, terminal)).not.toContain("Person");
+});
+
+const ESCAPE = "\u001B";
+
+test("[PG106] a warning is red where there are colours", () => {
+  const warned = { ...agent, info: { ...agent.info, warnings: ["Other machines can reach the page."] } };
+  expect(bannerText(warned, { ...terminal, colour: true })).toMatch(new RegExp(`${ESCAPE}\\[1;31mWarning +${ESCAPE}\\[0mOther machines`));
+  expect(bannerText(warned, terminal)).not.toContain(ESCAPE);
+});
+
 test("[ST9] the help names every flag, its default and how variables are formed", () => {
   const text = helpText("1.2.3");
   for (const line of [...text.split("\n"), ...DEPLOY_HELP.split("\n")]) expect(line.length).toBeLessThanOrEqual(100);
