@@ -31,6 +31,7 @@ const TARGETS = {
   "test:browser": { builds: true, tests: true, before: requireBrowser, ...vitest("browser") },
   "test:conformance": { builds: true, tests: true, steps: (args) => [["test/conformance/run.ts", ...args]] },
   bench: { builds: true, tests: true, steps: (args) => [["test/bench/run.ts", ...args]] },
+  accept: { builds: true, tests: true, steps: (args) => [["test/accept/run.ts", ...args]] },
   build: { builds: "always", steps: () => [] },
   typecheck: { tests: true, steps: () => typecheck },
   lint: { tests: true, steps: () => lint },

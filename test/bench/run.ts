@@ -8,6 +8,7 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { TOKEN } from "../support/deposits.ts";
 import { startWorker } from "../support/worker-runtime.ts";
 import { measureAgent } from "./agent-start.ts";
+import { measureHuman } from "./human.ts";
 import { medians, throughput, type Subject } from "./measure.ts";
 import { measureSignIn } from "./sign-in.ts";
 
@@ -78,6 +79,11 @@ try {
   await worker.close();
   await empty.dispose();
 }
+
+const human = await measureHuman();
+report("Talking with the person (median ms)", new Map(Object.entries(human)));
+goal("first byte of human_ask / plain call", human.firstByteMs / human.plainMs, "≤", 2);
+goal("key press to result / plain call", human.wakeMs / human.plainMs, "≤", 3);
 
 const agent = await measureAgent();
 console.log("\nThe agent");

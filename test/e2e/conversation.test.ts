@@ -1,0 +1,158 @@
+/**
+ * A remote agent and a person who talk through the real relay while everything between them dies, at points chosen by a
+ * seeded generator: the agent is killed and started again, the link is cut, the object is evicted between exchanges, the
+ * relay restarts during them, and the page is opened anew.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { callTool, type CallResult } from "../support/agent-requests.ts";
+import { freePort } from "../support/free-port.ts";
+import { personAt, type Person } from "../support/person.ts";
+import { newHome, type Pimcp } from "../support/pimcp.ts";
+import { startRelayApart } from "../support/relay-apart.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const TURNS = 30;
+const SEED = Number(process.env["CONVERSATION_SEED"] ?? "20261130");
+
+test(`[EE30] every word of ${TURNS} turns arrives, in order, whatever dies between (seed ${SEED})`, { timeout: 300_000 }, async () => {
+  const random = seeded(SEED);
+  await using relay = await startRelayApart();
+  await using home = newHome();
+  const args = ["--human", "--block-ms", "4000", "--ui-port", String(await freePort())];
+  let agent: Pimcp = await relay.dial(home, { args });
+  const endpoint = { url: agent.url, token: agent.token };
+  const person = personAt(() => agent.pageUrl());
+  const disturbances: Record<string, () => Promise<void>> = {
+    "the agent is killed": async () => {
+      await agent.kill9();
+      await sleep(random() * 500);
+      agent = await relay.dial(home, { args });
+    },
+    "the link is cut": async () => relay.proxy.cut(),
+    "the network is away": async () => {
+      relay.proxy.refuse(true);
+      relay.proxy.cut();
+      await sleep(random() * 1500);
+      relay.proxy.refuse(false);
+    },
+    "the object is evicted": () => relay.worker.hibernate().catch(() => undefined),
+    "the relay restarts": () => relay.worker.redeploy(),
+    "the page is opened anew": async () => void (await person.shows().catch(() => undefined)),
+  };
+  const over = new AbortController();
+  const happened: string[] = [];
+  const disturbing = disturb(disturbances, random, over.signal, happened);
+  const typing = type(person, random);
+  const heard = await listen(endpoint, TURNS);
+  const typed = await typing;
+  over.abort();
+  await disturbing;
+
+  expect(Object.keys(disturbances).filter((what) => !happened.includes(what))).toEqual([]);
+  const words = heard.filter((word) => !word.isRepeat).map((word) => word.text);
+  const all = heard.map((word) => word.text);
+  // Each word's first arrival is in order, marked as a repeat or not: it may be marked when nobody knows that the first try failed.
+  expect([...new Set(all)]).toEqual(typed);
+  // What came twice says so the second time.
+  expect(words).toEqual([...new Set(words)]);
+  expect(all.length - typed.length).toBeLessThanOrEqual(TURNS / 3);
+  const marks = (await person.conversation()).entries.filter((entry) => entry.kind === "typed").map((entry) => entry.state);
+  expect(new Set(marks)).toEqual(new Set(["read"]));
+  await agent.stop();
+});
+
+interface Word {
+  readonly text: string;
+  readonly isRepeat: boolean;
+}
+
+const LAST = "that is all";
+
+/** The remote agent: asks, waits, and goes on after every error, until it hears the last word. */
+async function listen(endpoint: { readonly url: string; readonly token: string }, turns: number): Promise<Word[]> {
+  const heard: Word[] = [];
+  let turn = 0;
+  let isAsking = true;
+  while (!heard.some((word) => word.text === LAST)) {
+    // A broken call is not repeated as a question: the words of its answer wait for whatever asks next.
+    const asked = isAsking ? callTool(endpoint, "human_ask", { text: `Turn ${turn + 1}?` }) : callTool(endpoint, "human_wait", {});
+    const result: CallResult | undefined = await asked.catch(() => undefined);
+    const words: readonly Word[] = result === undefined ? [] : wordsOf(result);
+    heard.push(...words);
+    if (words.length > 0) turn += 1;
+    isAsking = words.length > 0 && turn < turns;
+    if (result === undefined || result.isError === true) await sleep(150);
+  }
+  return heard;
+}
+
+function wordsOf(result: CallResult): Word[] {
+  if (result.isError === true || result.structuredContent?.["status"] !== "messages") return [];
+  return result.content
+    .flatMap(({ text = "" }) => text.split("\n"))
+    .flatMap((line) => {
+      const found = /\bw\d+\b|that is all/.exec(line)?.[0];
+      return found === undefined ? [] : [{ text: found, isRepeat: /repeat/i.test(line) }];
+    });
+}
+
+/** The person: answers what is asked, and now and then says two or three things unasked. Returns everything in order. */
+async function type(person: Person, random: () => number): Promise<string[]> {
+  const typed: string[] = [];
+  const answered = new Set<string>();
+  const say = async (send: (text: string) => Promise<string>, text: string): Promise<void> => {
+    typed.push(text);
+    await send(text);
+  };
+  while (typed.length < TURNS * 1.5) {
+    const [question] = (await person.openQuestions().catch(() => [])).filter(({ id }) => !answered.has(id));
+    if (question !== undefined) {
+      answered.add(question.id);
+      // What was said unasked meanwhile may have answered it already: then this is one more message.
+      await say((text) => person.answer(question.id, text).catch(() => person.say(text)), `w${typed.length + 1}`);
+    }
+    if (random() < 0.25) for (let more = Math.ceil(random() * 3); more > 0; more--) await say((text) => person.say(text), `w${typed.length + 1}`);
+    await sleep(50 + random() * 400);
+  }
+  await say((text) => person.say(text), LAST);
+  return typed;
+}
+
+/** Until it is aborted, and at least until everything has happened once. */
+async function disturb(what: Record<string, () => Promise<void>>, random: () => number, over: AbortSignal, happened: string[]): Promise<void> {
+  const names = Object.keys(what);
+  const left = names.toSorted(() => random() - 0.5);
+  while (!over.aborted) {
+    await sleep(300 + random() * 1200);
+    const name = left.pop() ?? names[Math.floor(random() * names.length)] ?? "";
+    happened.push(name);
+    await what[name]?.();
+  }
+}
+
+/** Mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+test("[EE31] what the person wrote while nobody listened is handed over together, and read marks follow", async () => {
+  await using relay = await startRelayApart();
+  await using home = newHome();
+  await using agent = await relay.dial(home, { args: ["--human"] });
+  const person = personAt(() => agent.pageUrl());
+  await person.say("w1");
+  await person.say("w2");
+  expect((await person.conversation()).entries.map((entry) => (entry.kind === "typed" ? entry.state : entry.kind))).toEqual(["queued", "queued"]);
+  const result = await callTool(agent, "human_wait", {});
+  expect(wordsOf(result).map((word) => word.text)).toEqual(["w1", "w2"]);
+  await waitUntil("both are read", async () =>
+    (await person.conversation()).entries.every((entry) => entry.kind === "typed" && entry.state === "read"),
+  );
+});
