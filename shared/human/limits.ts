@@ -15,6 +15,8 @@ export const HUMAN_LIMITS = {
   imagePartChars: 512 * 1024,
   /** JSON characters of messages that one call takes, and of one page of history: a frame stays below its bound. At least one goes. */
   batchChars: 384 * 1024,
+  /** Bytes of images that one call takes, beside at least one message: they travel as base64 in one answer. */
+  batchImageBytes: 8 * 1024 * 1024,
   /** Entries that are kept once nobody waits for them. */
   history: 1000,
   historyPage: 200,

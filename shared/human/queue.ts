@@ -202,10 +202,13 @@ function isOver(question: Asked, now: number): boolean {
 function take(rows: HumanRows, principalId: string, x: number | null): Typed[] {
   const messages: Typed[] = [];
   let chars = 0;
+  let imageBytes = 0;
   for (const entry of rows.waiting("queued", principalId)) {
+    if (entry.kind !== "typed") continue;
     chars += JSON.stringify(entry).length;
-    if (messages.length > 0 && chars > HUMAN_LIMITS.batchChars) break;
-    if (entry.kind === "typed") messages.push({ ...entry, state: x === null ? "read" : "delivered" });
+    for (const { bytes } of entry.images) imageBytes += bytes;
+    if (messages.length > 0 && (chars > HUMAN_LIMITS.batchChars || imageBytes > HUMAN_LIMITS.batchImageBytes)) break;
+    messages.push({ ...entry, state: x === null ? "read" : "delivered" });
   }
   for (const message of messages) rows.update(message);
   return messages;

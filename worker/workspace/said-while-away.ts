@@ -6,8 +6,8 @@ import type { OfflineAnswers } from "../../shared/wire/frames.ts";
 import { fill, isModernMessage, type WholeAnswer } from "./offline-answers.ts";
 
 const AwayWords = v.object({
-  text: v.pipe(NewSaid.entries.text, v.minLength(1)),
-  category: v.optional(NewSaid.entries.category, "message"),
+  text: v.pipe(NewSaid.entries.text, v.regex(/\S/)),
+  category: v.nullish(NewSaid.entries.category, "message"),
 });
 export type AwayWords = v.InferOutput<typeof AwayWords>;
 

@@ -45,6 +45,9 @@ describe("words of the person", () => {
     it.take(ALICE);
     it.type("\u0001".repeat(HUMAN_LIMITS.textBytes));
     expect(it.take(ALICE)).toHaveLength(1);
+    const images = [{ id: "0".repeat(32), mimeType: "image/png" as const, bytes: HUMAN_LIMITS.imageBytes }];
+    for (let count = 0; count < 3; count++) it.type("", { images });
+    expect([it.take(ALICE).length, it.take(ALICE).length, it.take(ALICE).length]).toEqual([1, 1, 1]);
   });
 
   test("[HU8] [HU9] count as read when the answer left whole, else they wait in their old place as repeats", () => {
