@@ -40,8 +40,8 @@ interface WholeCommand {
 const MAX_OVER = 5;
 
 /** Whether the person has the whole of it before them; nothing can be allowed before. */
-export function isWhole({ card }: Approval): boolean {
-  return card.text.length >= card.totalChars;
+export function isWhole({ card, whole }: Approval): boolean {
+  return whole.at === "shown" || card.text.length >= card.totalChars;
 }
 
 export function isWaiting({ state }: Approval): boolean {

@@ -110,13 +110,15 @@ function ByHand({ client }: Pick<DeskInfo, "client">): JSX.Element {
 function Warnings({ warnings }: { readonly warnings: readonly string[] }): JSX.Element | null {
   if (warnings.length === 0) return null;
   return (
-    <ul class="warnings" role="alert">
-      {warnings.map((warning) => (
-        <li key={warning}>
-          <StrangerText text={warning} />
-        </li>
-      ))}
-    </ul>
+    <div role="alert">
+      <ul class="warnings">
+        {warnings.map((warning) => (
+          <li key={warning}>
+            <StrangerText text={warning} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

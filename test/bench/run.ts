@@ -10,6 +10,7 @@ import { startWorker } from "../support/worker-runtime.ts";
 import { measureAgent } from "./agent-start.ts";
 import { measureHuman } from "./human.ts";
 import { medians, throughput, type Subject } from "./measure.ts";
+import { measurePage } from "./page.ts";
 import { measureSignIn } from "./sign-in.ts";
 
 const MIB = 1024 * 1024;
@@ -90,6 +91,11 @@ console.log("\nThe agent");
 goal("start to ready, embedded relay (ms)", agent.readyMs, "≤", 1500);
 goal("idle memory of agent and tool host, with --relay (MB)", agent.agentMb + agent.toolHostMb, "≤", 140);
 console.log(`  agent ${agent.agentMb.toFixed(0)} MB, tool host ${agent.toolHostMb.toFixed(0)} MB`);
+
+const page = await measurePage();
+console.log("\nThe page with 1,000 calls and 400 entries, from a click to the drawn page (median ms)");
+goal("while 5 MB of output stream in", page.streamingMs, "≤", 100);
+console.log(`  idle ${page.idleMs.toFixed(0)}; memory of the page after it ${page.heapMb.toFixed(0)} MB`);
 
 /**
  * The full path with either kind of token, which differ in nothing but the check; and, without a tunnel behind, a well-formed token nobody

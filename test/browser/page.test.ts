@@ -210,7 +210,12 @@ test("[UI63] the info panel shows what is offered and confined, and tells the tw
   expect(await page.getByRole("banner").innerText()).toMatch(/Connected/);
   expect(await page.getByRole("banner").innerText()).not.toContain("Page to agent");
   expect(text).toMatch(/Page to agent\s+live[^]*Agent to relay\s+connected for 1 min/);
-  expect(await panel.getByRole("alert").evaluate((element) => getComputedStyle(element).color)).toBe("rgb(161, 38, 29)");
+  expect(
+    await panel
+      .getByRole("alert")
+      .getByRole("listitem")
+      .evaluate((element) => getComputedStyle(element).color),
+  ).toBe("rgb(161, 38, 29)");
   desk.setLink({ at: "waiting", since: Date.now(), retryAt: Date.now() + 8_000, reason: "the relay refused the key" });
   await panel.getByText("not connected: the relay refused the key. Next try in").waitFor();
   expect(await page.getByRole("banner").innerText()).toMatch(/Page to agent\s+live[^]*Agent to relay\s+not connected/);
