@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { visibleLine } from "../shared/visible-text.ts";
 import type { Conversation } from "./conversation-state.ts";
-import { chosenClient, clientLabel, recipientOf } from "./recipient.ts";
+import { clientLabel, recipientOf } from "./recipient.ts";
 
 export interface RecipientChoiceProps {
   readonly conversation: Conversation;
@@ -11,26 +11,26 @@ export interface RecipientChoiceProps {
 }
 
 const BY_RULE = "";
+const NOBODY = "whichever app asks first";
 
 /** Says to whom it goes, and lets the person choose where there are several. */
 export function RecipientChoice({ conversation, chosen, now, onChoose }: RecipientChoiceProps): JSX.Element {
   const { clients } = conversation;
   const { client, answers } = recipientOf(conversation, chosen, now);
-  const name = client === null ? "whichever app asks first" : clientLabel(client, clients);
+  const name = client === null ? NOBODY : clientLabel(client, clients);
   return (
     <div class="recipient">
-      {clients.length < 2 ? (
+      {clients.length < 2 && chosen === null ? (
         <span class="muted">
           to <bdi>{name}</bdi>
         </span>
       ) : (
         <label>
           <span class="muted">to</span>{" "}
-          <select
-            value={chosenClient(conversation, chosen)?.principalId ?? BY_RULE}
-            onChange={(event) => onChoose(event.currentTarget.value || null)}
-          >
-            <option value={BY_RULE}>{byRule(conversation)}</option>
+          <select value={chosen ?? BY_RULE} onChange={(event) => onChoose(event.currentTarget.value || null)}>
+            <option value={BY_RULE}>{byRule(conversation, now)}</option>
+            {/* Chosen before it left the list: it still gets the words. */}
+            {chosen === null || clients.some((client) => client.principalId === chosen) ? null : <option value={chosen}>{name}</option>}
             {clients.map((client) => (
               <option key={client.principalId} value={client.principalId}>
                 {clientLabel(client, clients)}
@@ -48,9 +48,8 @@ export function RecipientChoice({ conversation, chosen, now, onChoose }: Recipie
   );
 }
 
-function byRule(conversation: Conversation): string {
-  const { waiting, clients } = conversation;
-  if (waiting !== null) return `${clientLabel(waiting.client, clients)}, who waits`;
-  const [latest] = clients;
-  return latest === undefined ? "whichever app asks first" : `${clientLabel(latest, clients)}, active last`;
+function byRule(conversation: Conversation, now: number): string {
+  const { client } = recipientOf(conversation, null, now);
+  if (client === null) return NOBODY;
+  return `${clientLabel(client, conversation.clients)}, ${conversation.waiting === null ? "active last" : "who waits"}`;
 }

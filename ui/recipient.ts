@@ -1,5 +1,5 @@
 /** To whom the person's words go, as the agent will decide it; shown before they are sent. Pure. */
-import type { SeenClient } from "../shared/desk.ts";
+import { addressOf } from "../shared/human/addressing.ts";
 import type { Asked, HumanClient } from "../shared/human/entry.ts";
 import { OWN_TOKEN_NAME } from "../shared/principal.ts";
 import { visibleLine } from "../shared/visible-text.ts";
@@ -12,17 +12,12 @@ export interface Recipient {
   readonly answers: Asked | undefined;
 }
 
-/** `chosen`: the client picked on the page; null: whoever waits now, else the one active last, else nobody in particular. */
+/** `chosen`: the client picked on the page; null: the desk's rule. */
 export function recipientOf(conversation: Conversation, chosen: string | null, now: number): Recipient {
-  const client = chosenClient(conversation, chosen) ?? conversation.waiting?.client ?? conversation.clients[0] ?? null;
-  const answers =
-    client === null ? undefined : openQuestions(conversation, now).findLast((question) => question.client.principalId === client.principalId);
-  return { client, answers };
-}
-
-/** Undefined also when the picked client is not among the known ones any more. */
-export function chosenClient(conversation: Conversation, chosen: string | null): SeenClient | undefined {
-  return chosen === null ? undefined : conversation.clients.find((client) => client.principalId === chosen);
+  const questions = openQuestions(conversation, now).toReversed();
+  const known = { clients: conversation.clients, waiting: conversation.waiting?.client ?? null, openQuestions: questions, now };
+  const { to, questionId } = addressOf(chosen, known);
+  return { client: to, answers: questions.find((question) => question.id === questionId) };
 }
 
 const NAME_CHARS = 60;

@@ -4,7 +4,7 @@ import type { Outbox } from "../../shared/human/outbox.ts";
 import type { AnswerOrder } from "../../shared/human/page.ts";
 import type { HumanStore } from "../../shared/human/store.ts";
 import type { Clock } from "../../shared/ports.ts";
-import { addressOf } from "./addressing.ts";
+import { addressOf } from "../../shared/human/addressing.ts";
 import { getImage, putImage } from "./image-pieces.ts";
 import { imageType } from "./image-type.ts";
 import type { PageConversation } from "./page-conversation.ts";

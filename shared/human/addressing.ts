@@ -1,6 +1,6 @@
-/** Whom the person's words go to. Pure. */
-import type { Asked, HumanClient } from "../../shared/human/entry.ts";
-import type { SeenClient } from "../../shared/desk.ts";
+/** Whom the person's words go to: decided by the desk, and shown by the page before they are sent. Pure. */
+import type { Asked, HumanClient } from "./entry.ts";
+import type { SeenClient } from "../desk.ts";
 
 /** A client that was silent for longer may be gone for good; words for nobody in particular reach whoever asks next. */
 const RECENT_MS = 12 * 60 * 60_000;
