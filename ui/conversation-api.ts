@@ -15,8 +15,7 @@ export interface ConversationApi {
   say(order: SayOrder): Promise<SayAnswer["outcome"] | Failed>;
   answer(order: AnswerOrder): Promise<AnswerAnswer["outcome"] | Failed>;
   putImage(file: Blob): Promise<HumanImage | Failed>;
-  /** An address of the image's bytes that the page's policy allows. */
-  imageAddress(id: string): Promise<string | Failed>;
+  image(id: string): Promise<Blob | Failed>;
   history(before: number): Promise<HistoryAnswer | Failed>;
 }
 
@@ -36,9 +35,9 @@ export function conversationApi(secret: string): ConversationApi {
       const answer = await ask("/api/images", request, ImageAnswer, UPLOAD_DEADLINE_MS);
       return "failed" in answer ? answer : answer.image;
     },
-    async imageAddress(id) {
-      const blob = await fetched(`/api/images/${id}`, { headers }, UPLOAD_DEADLINE_MS);
-      return "failed" in blob ? blob : dataAddress(await blob.blob());
+    async image(id) {
+      const response = await fetched(`/api/images/${id}`, { headers }, UPLOAD_DEADLINE_MS);
+      return "failed" in response ? response : response.blob().catch(() => ({ failed: UNREACHABLE }));
     },
     history: (before) => ask(`/api/history?before=${before}`, { headers }, HistoryAnswer),
   };
@@ -69,14 +68,4 @@ async function fetched(path: string, request: RequestInit, deadlineMs: number): 
 
 function errorSentence(body: unknown): string | undefined {
   return typeof body === "object" && body !== null && "error" in body && typeof body.error === "string" ? body.error : undefined;
-}
-
-/** The page's policy allows images from `data:`; an address of the agent would lack the secret. */
-function dataAddress(blob: Blob): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const reader = new FileReader();
-  reader.addEventListener("load", () => resolve(typeof reader.result === "string" ? reader.result : ""));
-  reader.addEventListener("error", () => reject(reader.error ?? new Error("the image cannot be read")));
-  reader.readAsDataURL(blob);
-  return promise;
 }

@@ -39,7 +39,9 @@ export function ConversationPane({ secret, conversation, calls, isLive, mayMoveP
     if (hasConversation) void loadRichText();
   }, [hasConversation]);
   // Questions expire while nothing else happens.
-  const now = useNow(hasConversation ? 15_000 : null);
+  const tick = useNow(hasConversation ? 15_000 : null);
+  const heardAt = useMemo(() => Date.now(), [conversation]);
+  const now = Math.max(tick, heardAt);
   return (
     <>
       <Timeline conversation={conversation} calls={calls} api={api} isLive={isLive} now={now} mayMovePage={mayMovePage} onEarlier={loadEarlier} />

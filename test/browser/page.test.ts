@@ -270,18 +270,39 @@ test("[UI65] a full page loads nothing from elsewhere and breaks no policy", asy
   expect(complaints).toEqual([]);
 });
 
-test("[UI65] the policy stops inline script, inline style, frames and other addresses if markup ever got in", async () => {
+test("[UI65] [PG76] the policy stops inline script, inline style, frames and other addresses if markup ever got in", async () => {
   const { page, complaints } = await harness.open();
   await page.getByRole("heading", { name: "No app has called yet" }).waitFor();
-  await page.evaluate(async () => {
+  const refused = await page.evaluate(async () => {
     const host = document.createElement("div");
-    host.innerHTML = '<p style="color: red">x</p><img src=x onerror="window.hasRun = true"><iframe src="https://evil.example/"></iframe>';
+    const styled = document.createElement("p");
+    styled.setAttribute("style", "color: red");
+    const frame = document.createElement("iframe");
+    frame.src = "https://evil.example/";
     const script = document.createElement("script");
-    script.textContent = "window.hasRun = true";
-    document.body.append(host, script);
+    script.append("window.hasRun = true");
+    host.append(styled, frame, script);
+    document.body.append(host);
     await fetch("https://evil.example/").catch(() => undefined);
+    const attempts = [
+      () => (host.innerHTML = '<img src=x onerror="window.hasRun = true">'),
+      () => styled.setAttribute("onclick", "window.hasRun = true"),
+      () => new DOMParser().parseFromString("<p>", "text/html"),
+      () => (script.text = "window.hasRun = true"),
+      () => setTimeout("window.hasRun = true"),
+      () => (window as unknown as { trustedTypes: { createPolicy(name: string, rules: object): void } }).trustedTypes.createPolicy("other", {}),
+    ];
+    return attempts.map((attempt) => {
+      try {
+        attempt();
+        return "done";
+      } catch (error) {
+        return (error as Error).name;
+      }
+    });
   });
-  for (const directive of ["style-src-attr", "script-src-attr", "script-src-elem", "frame-src", "connect-src"]) {
+  expect(refused).toEqual(["TypeError", "TypeError", "TypeError", "TypeError", "TypeError", "TypeError"]);
+  for (const directive of ["style-src-attr", "require-trusted-types-for", "frame-src", "connect-src", "trusted-types"]) {
     await waitUntil(`a violation of ${directive} is reported`, () => complaints.some((complaint) => complaint.startsWith(`CSP ${directive} `)));
   }
   expect(await page.evaluate(() => "hasRun" in window)).toBe(false);

@@ -89,7 +89,7 @@ export async function watch(page: Page, bareUrl: string, complaints: string[]): 
   });
   page.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(bareUrl) && !url.startsWith("data:")) complaints.push(`request: ${url}`);
+    if (!url.startsWith(bareUrl) && !url.startsWith("data:") && !url.startsWith(`blob:${bareUrl}`)) complaints.push(`request: ${url}`);
   });
   await page.exposeFunction("complain", (text: string) => complaints.push(text));
   await page.addInitScript(

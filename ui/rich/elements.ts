@@ -58,7 +58,7 @@ function elementsOfOne(token: Tokens.Generic, drawing: Drawing): Made[] {
     case "image":
       return [picture(token as Tokens.Image)];
     case "escape":
-      return [token["text"] as string];
+      return [words(token["text"] as string)];
     case "text":
       return token.tokens === undefined ? [words(token["text"] as string)] : inside();
     default:
@@ -74,7 +74,7 @@ function formula(token: Tokens.Generic, { budget }: Drawing): Made[] {
 
 /** References can bring back a character that was made visible before. */
 function words(text: string): string {
-  return text.includes("&") ? visibleBlock(withoutReferences(text)) : text;
+  return visibleBlock(withoutReferences(text));
 }
 
 function list({ ordered, start, items, loose }: Tokens.List, drawing: Drawing): HTMLElement {
@@ -130,9 +130,10 @@ function table({ header, rows, align }: Tokens.Table, drawing: Drawing): HTMLEle
 
 /** Beside a label that is not the address itself stands the host it leads to. */
 function link({ href, tokens }: Tokens.Link, drawing: Drawing): Made[] {
-  const target = linkTarget(href);
+  const address = words(href);
+  const target = linkTarget(address);
   const label = elementsOf(tokens, drawing);
-  if (target === undefined) return [...label, ` (${href})`];
+  if (target === undefined) return [...label, ` (${address})`];
   const element = make("a", label) as HTMLAnchorElement;
   element.setAttribute("href", target.href);
   element.setAttribute("title", target.href);
@@ -144,7 +145,7 @@ function link({ href, tokens }: Tokens.Link, drawing: Drawing): Made[] {
 
 /** Nothing is loaded for a text: its picture is what it says about itself, and where it would be. */
 function picture({ text, href }: Tokens.Image): HTMLElement {
-  const element = make("span", [`[image: ${[text, href].filter((part) => part !== "").join(", ")}]`]);
+  const element = make("span", [`[image: ${[words(text), words(href)].filter((part) => part !== "").join(", ")}]`]);
   element.className = "picture";
   return element;
 }

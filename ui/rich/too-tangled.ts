@@ -10,19 +10,31 @@ const MAX_MARKS = 20_000;
 const MAX_LEVELS = 16;
 const MAX_INDENT = 80;
 
+/** Every row of a table is filled up to the width of its head. */
+const MAX_CELLS = 4_000;
+
 const MARK = /[*_~[\]`<$\\]/g;
 const LEVELS = new RegExp(`^(?:[ \\t]*(?:>|[-+*][ \\t]|\\d{1,9}[.)][ \\t])){${MAX_LEVELS}}`);
 const INDENTED_ITEM = new RegExp(`^[ \\t]{${MAX_INDENT},}(?:[-+*>]|\\d{1,9}[.)])`);
 
+/** The line under a table's head, also one in a quote or a list. */
+const UNDER_HEAD = /^(?=[^|]*\|)(?=[^-]*-)[\s>|:+*\d.)-]*$/;
+
 export function isTooTangled(text: string): boolean {
   let inParagraph = 0;
   let inAll = 0;
+  let columns = 0;
+  let cells = 0;
   for (const line of text.split("\n")) {
     if (LEVELS.test(line) || INDENTED_ITEM.test(line)) return true;
     const marks = line.match(MARK)?.length ?? 0;
-    inParagraph = line.trim() === "" ? 0 : inParagraph + marks;
+    const isBlank = line.trim() === "";
+    inParagraph = isBlank ? 0 : inParagraph + marks;
     inAll += marks;
-    if (inParagraph > MAX_MARKS_PER_PARAGRAPH || inAll > MAX_MARKS) return true;
+    if (UNDER_HEAD.test(line)) columns = Math.max(columns, line.split("|").length);
+    else if (isBlank) columns = 0;
+    cells += columns;
+    if (inParagraph > MAX_MARKS_PER_PARAGRAPH || inAll > MAX_MARKS || cells > MAX_CELLS) return true;
   }
   return false;
 }

@@ -89,6 +89,8 @@ test.each([
   ["brackets", "[".repeat(KIB_64)],
   ["dollars", "$".repeat(KIB_64)],
   ["quotes", `${"> ".repeat(KIB_64 / 2)}x`],
+  ["table cells", `${"|a".repeat(900)}\n${"|-".repeat(900)}\n${"|x\n".repeat(15_000)}`],
+  ["quoted table cells", `> ${"|a".repeat(900)}\n> ${"-|".repeat(900)}\n${"> |x\n".repeat(900)}`],
   ["lists", "1. ".repeat(KIB_64 / 3)],
   ["indented lists", Array.from({ length: 300 }, (_, level) => `${" ".repeat(level * 2)}- a`).join("\n")],
 ])("[PG65] %s of 64 KiB are not read", (_what, text) => {
