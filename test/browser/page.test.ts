@@ -289,7 +289,7 @@ test("[UI65] [PG76] the policy stops inline script, inline style, frames and oth
       () => styled.setAttribute("onclick", "window.hasRun = true"),
       () => new DOMParser().parseFromString("<p>", "text/html"),
       () => (script.text = "window.hasRun = true"),
-      () => setTimeout("window.hasRun = true"),
+      () => (script.src = "data:text/javascript,window.hasRun=true"),
       () => (window as unknown as { trustedTypes: { createPolicy(name: string, rules: object): void } }).trustedTypes.createPolicy("other", {}),
     ];
     return attempts.map((attempt) => {

@@ -5,7 +5,9 @@
 
 /** Reading 2,000 marks of one paragraph takes some 10 ms; prose has a few dozen. */
 const MAX_MARKS_PER_PARAGRAPH = 2_000;
-const MAX_MARKS = 20_000;
+const MAX_MARKS = 8_000;
+/** Paragraphs, list items, headings: what takes the time is to make and to sanitise thousands of elements. */
+const MAX_BLOCKS = 1_500;
 /** Levels of quotes and lists on one line. */
 const MAX_LEVELS = 16;
 const MAX_INDENT = 80;
@@ -14,6 +16,7 @@ const MAX_INDENT = 80;
 const MAX_CELLS = 4_000;
 
 const MARK = /[*_~[\]`<$\\]/g;
+const BEGINS_BLOCK = /^\s*(?:$|[-+*>#|~`=]|\d{1,9}[.)])/;
 const LEVELS = new RegExp(`^(?:[ \\t]*(?:>|[-+*][ \\t]|\\d{1,9}[.)][ \\t])){${MAX_LEVELS}}`);
 const INDENTED_ITEM = new RegExp(`^[ \\t]{${MAX_INDENT},}(?:[-+*>]|\\d{1,9}[.)])`);
 
@@ -25,6 +28,7 @@ export function isTooTangled(text: string): boolean {
   let inAll = 0;
   let columns = 0;
   let cells = 0;
+  let blocks = 0;
   for (const line of text.split("\n")) {
     if (LEVELS.test(line) || INDENTED_ITEM.test(line)) return true;
     const marks = line.match(MARK)?.length ?? 0;
@@ -34,7 +38,8 @@ export function isTooTangled(text: string): boolean {
     if (UNDER_HEAD.test(line)) columns = Math.max(columns, line.split("|").length);
     else if (isBlank) columns = 0;
     cells += columns;
-    if (inParagraph > MAX_MARKS_PER_PARAGRAPH || inAll > MAX_MARKS || cells > MAX_CELLS) return true;
+    if (BEGINS_BLOCK.test(line)) blocks++;
+    if (inParagraph > MAX_MARKS_PER_PARAGRAPH || inAll > MAX_MARKS || cells > MAX_CELLS || blocks > MAX_BLOCKS) return true;
   }
   return false;
 }
