@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import type { LinkState } from "../shared/desk.ts";
 import type { PageLink } from "./desk-connection.ts";
 import { timeOfDay } from "./wording.ts";
 
@@ -23,6 +24,26 @@ export function ConnectionBanner({ link, onResume }: { readonly link: PageLink; 
     case "outdated":
       return <Banner text="The agent was updated and this page is of the older version." action="Reload" onAction={() => location.reload()} />;
   }
+}
+
+/** While the relay is away the person can still write: what becomes of it is said before they do. */
+export function RelayBanner({
+  link,
+  pageLink,
+  human,
+}: {
+  readonly link: LinkState;
+  readonly pageLink: PageLink;
+  readonly human: boolean;
+}): JSX.Element | null {
+  if (!human || pageLink.at !== "live") return null;
+  if (link.at === "waiting")
+    return <Banner text="The relay cannot be reached, so no app can. What you write is kept on this computer, and sent when the relay is back." />;
+  if (link.at === "retired")
+    return (
+      <Banner text="The agent has given up its place at the relay, so no app reaches it. What you write is kept on this computer until it is started again." />
+    );
+  return null;
 }
 
 interface BannerProps {

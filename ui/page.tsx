@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { ApprovalCards } from "./approval-cards.tsx";
 import { isWaiting } from "./approvals-state.ts";
 import { AuthorizationCards } from "./authorization-cards.tsx";
-import { ConnectionBanner } from "./connection-banner.tsx";
+import { ConnectionBanner, RelayBanner } from "./connection-banner.tsx";
 import { ConversationPane } from "./conversation-pane.tsx";
 import type { HistoryAnswer } from "../shared/human/page.ts";
 import type { Revocation } from "../shared/authorization.ts";
@@ -119,6 +119,7 @@ function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, childr
         }}
       />
       <ConnectionBanner link={page.pageLink} onResume={onResume} />
+      <RelayBanner link={desk.link} pageLink={page.pageLink} human={desk.info.human} />
       {isInfoOpen ? (
         <InfoPanel
           info={desk.info}

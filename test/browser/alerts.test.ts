@@ -5,6 +5,7 @@ import type { HumanEntry } from "../../shared/human/entry.ts";
 import { startUiServer } from "../../local-agent/ui-server/server.ts";
 import { EXAMPLE_INFO, exampleAuthorization } from "../support/desk-under-test.ts";
 import { pageHarness, SECRET } from "../support/page-under-test.ts";
+import { scriptedConversation } from "../support/scripted-conversation.ts";
 import { exampleApproval } from "../support/scripted-desk.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -170,4 +171,18 @@ test("[PG96] the info panel shows what waits for a click, the person, the wait i
   const running = await fact("Agent").innerText();
   expect(running).toMatch(/running for \d s/);
   await waitUntil("the time runs", async () => (await fact("Agent").innerText()) !== running);
+});
+
+test("[PG79] while the relay is away the page says what becomes of what is written, and the box to write in stays usable", async () => {
+  const { page, desk } = await harness.open({ conversation: scriptedConversation(), desk: { info: { ...EXAMPLE_INFO, human: true } } });
+  const box = page.getByRole("textbox").last();
+  await box.waitFor();
+  desk.setLink({ at: "waiting", since: Date.now(), retryAt: Date.now() + 8_000, reason: "no network" });
+  const said = page.getByText("What you write is kept on this computer, and sent when the relay is back.");
+  await said.waitFor();
+  expect(await page.getByRole("banner").innerText()).toMatch(/Page to agent\s+live[^]*Agent to relay\s+not connected/);
+  await box.fill("kept");
+  await waitUntil("it can be sent", () => page.getByRole("button", { name: "Send" }).isEnabled());
+  desk.setLink({ at: "open", since: Date.now() });
+  await waitUntil("it is said no longer", async () => (await said.count()) === 0);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Locator, Page } from "playwright-core";
 import { startUiServer } from "../../local-agent/ui-server/server.ts";
-import { exampleAuthorization } from "../support/desk-under-test.ts";
+import { askFor } from "../support/approvals-under-test.ts";
+import { exampleAuthorization, UNGUARDED } from "../support/desk-under-test.ts";
 import { pageHarness, SECRET } from "../support/page-under-test.ts";
 import { answerApprovals, exampleApproval } from "../support/scripted-desk.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -194,4 +195,26 @@ test("[PG88] a card that ended while the page was away says so when it is back, 
   } finally {
     await again.close();
   }
+});
+
+test("[PG83][PG84] with the agent's own gate: a long call is loaded whole and runs once allowed, and a withdrawn one does not", async () => {
+  const { page, desk, complaints } = await harness.open({ desk: { approvals: { ...UNGUARDED, guarded: ["bash"] } } });
+  const long = `${"echo x\n".repeat(5_000)}rm -rf ~`;
+  const first = askFor(desk.approvals, long, { args: { command: long, note: "n".repeat(20_000) } });
+  await waitUntil("Deny is alive", () => button(page, "Deny").isEnabled());
+  expect(await button(page, "Allow once").isDisabled()).toBe(true);
+  await button(page, /^Show all [\d,]+ characters$/).click();
+  await waitUntil("all is shown", async () => (await command(page).innerText()) === long);
+  expect(await page.getByRole("region", { name: "Its other arguments" }).innerText()).toContain(`"${"n".repeat(20_000)}"`);
+  await waitUntil("the button is alive", () => button(page, "Allow once").isEnabled());
+  await button(page, "Allow once").click();
+  expect(await first.answer).toEqual({ allowed: true });
+  await page.getByText("Allowed this once. It runs now.").waitFor();
+  await button(page, "Dismiss").click();
+  const second = askFor(desk.approvals, "sleep 9");
+  await button(page, "Allow once").waitFor();
+  second.end.abort();
+  await page.getByText("Its call is over, nothing was run.").waitFor();
+  expect(await second.answer).toMatchObject({ allowed: false });
+  expect(complaints).toEqual([]);
 });

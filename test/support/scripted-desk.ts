@@ -30,7 +30,10 @@ export function scriptedDesk(real: Desk): ScriptedDesk {
   };
   const desk: Desk = {
     ...real,
-    snapshot: () => ({ ...real.snapshot(), ...changes, approvals: [...cards] }),
+    snapshot() {
+      const shown = real.snapshot();
+      return { ...shown, ...changes, approvals: [...shown.approvals, ...cards] };
+    },
     subscribe(listener) {
       listeners.add(listener);
       const unsubscribe = real.subscribe(listener);
