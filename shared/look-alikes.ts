@@ -3,6 +3,10 @@
  * pairs are a selection of what Unicode's confusables data (UTS #39) calls confusable with ASCII in common fonts.
  */
 
+const LISU = Array.from(
+  "\ua4d0\ua4d1\ua4d3\ua4d4\ua4d6\ua4d7\ua4d9\ua4da\ua4dc\ua4dd\ua4df\ua4e0\ua4e1\ua4e2\ua4e3\ua4e6\ua4e7\ua4ea\ua4eb\ua4ec\ua4ee\ua4f0\ua4f2\ua4f3\ua4f4",
+);
+
 /** What is taken for the first character. By number, because here too they would look like something else. */
 const LOOKING_LIKE: readonly (readonly [string, string])[] = [
   // Cyrillic.
@@ -101,6 +105,8 @@ const LOOKING_LIKE: readonly (readonly [string, string])[] = [
   ["V", "\u13d9"],
   ["W", "\u13b3"],
   ["Z", "\u13c3"],
+  // Lisu, whose letters are Latin capitals.
+  ...Array.from("BPDTGKJCZFMNLSRVHWXYAEIOU", (letter, place): readonly [string, string] => [letter, LISU[place] ?? ""]),
   // Latin that is not what it looks like.
   ["i", "\u0131\u0269\u2170"],
   ["j", "\u0237"],
@@ -128,10 +134,13 @@ const LOOKING_LIKE: readonly (readonly [string, string])[] = [
   ["d", "\u217e"],
   ["m", "\u217f"],
   // Signs that a shell would read as such, were they the real ones.
-  ["/", "\u2044\u2215\u29f8"],
-  ["\\", "\u2216\u29f5"],
+  ["/", "\u2044\u2215\u29f8\u2571\u2afd\u1735"],
+  ["\\", "\u2216\u29f5\u29f9\u2572"],
   ["-", "\u2010\u2011\u2043\u2212"],
-  ["|", "\u2223\u01c0"],
+  ["|", "\u2223\u01c0\u2502\u2503\u2758\u00a6"],
+  ["<", "\u02c2\u2039\u276e\u1438"],
+  [">", "\u02c3\u203a\u276f\u1433"],
+  ["$", "\u{1f4b2}"],
   ["!", "\u01c3"],
   [";", "\u037e"],
   [".", "\u2024"],
@@ -140,7 +149,7 @@ const LOOKING_LIKE: readonly (readonly [string, string])[] = [
   ["'", "\u02b9\u02bb\u02bc\u2032"],
   ['"', "\u2033"],
   ["`", "\u02cb"],
-  ["*", "\u2217\u204e\ufe61"],
+  ["*", "\u2217\u204e\u066d"],
   ["~", "\u02dc\u223c"],
 ];
 
@@ -152,12 +161,15 @@ const TAKEN_FOR: ReadonlyMap<string, string> = new Map(
 const ALWAYS = /[\u0131-\u024f\u0250-\u02af\u1d00-\u1dbf\ua731\u2160-\u217f\uff01-\uff5e\u{1d400}-\u{1d7ff}]|[^\p{L}\p{M}\p{N}]/u;
 /** Full-width forms lie at one distance from ASCII. */
 const FULL_WIDTH = /[\uff01-\uff5e]/;
+const SIGN = /^[!-/:-@[-`{-~]$/;
 const MATHEMATICAL = /[\u{1d400}-\u{1d7ff}]/u;
 
 /** The ASCII character that `character` is taken for; undefined when it looks like none. */
 export function takenFor(character: string): string | undefined {
   if (FULL_WIDTH.test(character)) return String.fromCodePoint((character.codePointAt(0) ?? 0) - 0xfee0);
-  if (MATHEMATICAL.test(character)) return character.normalize("NFKC");
+  const usual = character.normalize("NFKC");
+  // Also small forms and the like, which Unicode itself calls another shape of the sign.
+  if (MATHEMATICAL.test(character) || (usual !== character && SIGN.test(usual))) return usual;
   return TAKEN_FOR.get(character);
 }
 

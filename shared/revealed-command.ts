@@ -11,6 +11,8 @@ export type CommandPiece =
   /** Controls, bidirectional marks, zero-width characters, odd blanks. */
   | { readonly kind: "hidden"; readonly shown: string }
   | { readonly kind: "blanks"; readonly shown: string }
+  /** Letters of one word that are written from right to left: in a piece of their own, so that they reorder nothing around them. */
+  | { readonly kind: "right_to_left"; readonly shown: string }
   /** `shown` is the letter itself; `code` its number and what it is taken for. */
   | { readonly kind: "look_alike"; readonly shown: string; readonly code: string };
 
@@ -29,6 +31,18 @@ const MAX_MARKED = 2_000;
 
 /** In this order: blank lines, long blanks, blanks at the end of a line. */
 const SPECIAL = new RegExp(`(?<lines>\\n(?:[ \\t]*\\n){${BLANK_LINES},})|(?<long>[ \\t]{${LONG_BLANKS},})|(?<end>[ \\t]+(?=\\n|$))`, "g");
+
+/**
+ * Besides what hides: characters of no meaning that anybody agreed on (private, unassigned), marks that are drawn over or around
+ * a letter and so make it another one.
+ */
+const COVERING = /[\p{Co}\p{Cn}\p{Me}\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20e5\u20e6\u20ea\u20eb]/u;
+const MARK = /\p{M}/u;
+/** No script needs more on one letter; a pile of them covers the lines above. */
+const MARKS_OF_A_LETTER = 3;
+
+/** Hebrew, Arabic and their kin with their digits and marks. Two such words beside each other are drawn in the opposite order. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 export function revealCommand(text: string): RevealedCommand {
   const look = new Set(lookAlikesIn(text));
@@ -65,9 +79,11 @@ interface Stretch {
 function revealCharacters(text: string, { from, to, look }: Stretch, collected: Collector): number {
   let hidden = 0;
   let since = from;
+  let marks = 0;
   for (let at = from; at < to;) {
     const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
-    const piece = pieceOf(character, look.has(at));
+    marks = character > "~" && MARK.test(character) ? marks + 1 : 0;
+    const piece = marks > MARKS_OF_A_LETTER ? hiddenPiece(character) : pieceOf(character, look.has(at));
     if (piece !== undefined) {
       collected.add({ kind: "plain", shown: text.slice(since, at) });
       collected.add(piece);
@@ -85,7 +101,13 @@ function pieceOf(character: string, isLookAlike: boolean): CommandPiece | undefi
   // Line breaks and tabs inside a line are seen as what they are; all else of ASCII that is printed needs no look.
   if (character === "\n" || character === "\t" || (character >= " " && character <= "~")) return undefined;
   const shown = visibleLine(character);
-  return shown === character ? undefined : { kind: "hidden", shown };
+  if (shown !== character) return { kind: "hidden", shown };
+  if (COVERING.test(character)) return hiddenPiece(character);
+  return RIGHT_TO_LEFT.test(character) ? { kind: "right_to_left", shown } : undefined;
+}
+
+function hiddenPiece(character: string): CommandPiece {
+  return { kind: "hidden", shown: `‹${numberOf(character)}›` };
 }
 
 function numberOf(character: string): string {
@@ -118,13 +140,17 @@ function collector(): Collector {
 }
 
 function asPlain(piece: CommandPiece): CommandPiece {
-  return { kind: "plain", shown: piece.kind === "look_alike" ? `${piece.shown}‹${piece.code}›` : piece.shown };
+  if (piece.kind === "look_alike") return { kind: "plain", shown: `${piece.shown}‹${piece.code}›` };
+  // In plain text they would reorder what stands around them.
+  if (piece.kind === "right_to_left") return { kind: "plain", shown: Array.from(piece.shown, (letter) => `‹${numberOf(letter)}›`).join("") };
+  return { kind: "plain", shown: piece.shown };
 }
 
 function warningsAbout(found: { readonly hidden: number; readonly blanks: number; readonly lookAlikes: number }): string[] {
   const warnings: string[] = [];
   if (found.lookAlikes > 0) warnings.push(`It contains letters that look like others (${found.lookAlikes}): each is marked with what it really is.`);
-  if (found.hidden > 0) warnings.push(`It contains characters that cannot be seen (${found.hidden}): each is written out as ‹U+…›.`);
+  if (found.hidden > 0)
+    warnings.push(`It contains characters that cannot be seen (${found.hidden}), or that cover what can: each is written out as ‹U+…›.`);
   if (found.blanks > 0)
     warnings.push("It contains long runs of blanks: their length is written out, and what comes after them is part of the command.");
   return warnings;

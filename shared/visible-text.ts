@@ -5,12 +5,13 @@
  */
 
 /**
- * Invisible to a reader: C0/C1 controls, soft hyphen, bidi marks and isolates, zero-width characters, invisible
- * operators, Hangul and Braille blanks, line separators, BOM, interlinear marks, variation selectors, tags, lone surrogates.
+ * Invisible to a reader: C0/C1 controls, and whatever Unicode calls a format character or ignorable (soft hyphen, bidi marks and
+ * isolates, zero-width characters, invisible operators, variation selectors, tags, shorthand and hieroglyph controls); Hangul
+ * and Braille blanks, an empty note, line separators, interlinear marks, lone surrogates.
  */
 const HIDDEN =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- matching exactly these is the purpose
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\ud800-\udfff]/gu;
+  /[\u0000-\u001f\u007f-\u009f\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\ufff0-\ufffb\u{1d159}\ud800-\udfff]/gu;
 
 /** Blanks that are not the usual one: in a line they could pass for the gap between two columns. */
 const ODD_BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/gu;

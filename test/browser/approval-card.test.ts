@@ -24,6 +24,7 @@ test("[PG80] a card above the timeline shows who asks, the tool, the whole comma
   expect(await card.innerText()).toContain('asked by “<img src=x onerror="alert(1)">‹U+202E›”');
   expect(await page.getByRole("region", { name: "Its other arguments" }).innerText()).toBe('{"timeout":600}');
   expect(await command(page).evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
+  await card.getByText("It goes on below: scroll in it").waitFor();
   expect((await card.boundingBox())?.y).toBeLessThan((await page.getByRole("log").boundingBox())?.y ?? 0);
   expect(await page.title()).toBe("(1) Approval asked · pi-relay");
   await page.getByRole("link", { name: "1 request waits" }).waitFor();
@@ -40,6 +41,25 @@ test("[PG81][PG82] what hides, reorders, imitates or pushes out of sight is mark
   expect(await command(page).evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
   expect(complaints).toEqual([]);
+});
+
+test("[PG81] words written from right to left stand in the order of the command", async () => {
+  const { page, scripted } = await harness.open();
+  scripted.setApprovals([exampleApproval({ text: "mv \u05d0\u05d1\u05d2 -- 1/2 \u0634\u0633 3" })]);
+  await command(page).waitFor();
+  const lefts = await command(page).evaluate((element) => {
+    const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const found: number[] = [];
+    for (let node = text.nextNode(); node !== null; node = text.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      found.push(range.getBoundingClientRect().left);
+    }
+    return found;
+  });
+  expect(lefts).toEqual(lefts.toSorted((a, b) => a - b));
+  expect(lefts).toHaveLength(5);
+  expect(await page.getByText("It goes on below").count()).toBe(0);
 });
 
 test("[PG83] a command longer than its card cannot be allowed before all of it was loaded; denying needs no more", async () => {
