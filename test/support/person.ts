@@ -5,7 +5,7 @@ import type { ConversationView, DeskSnapshot } from "../../shared/desk.ts";
 import type { Asked, HumanEntry } from "../../shared/human/entry.ts";
 import { pageShows } from "./page-shows.ts";
 
-export interface PageAnswer {
+interface PageAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
