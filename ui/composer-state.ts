@@ -31,7 +31,8 @@ export type ComposerAction =
   | { readonly t: "attached"; readonly image: HumanImage; readonly freshId: string }
   | { readonly t: "removed"; readonly imageId: string; readonly freshId: string }
   | { readonly t: "addressed"; readonly to: string | null; readonly freshId: string }
-  | { readonly t: "sent"; readonly freshId: string }
+  /** `to`: whom the box named at that moment, so that no client that comes to wait meanwhile gets words meant for another. */
+  | { readonly t: "sent"; readonly to: string | null; readonly freshId: string }
   /** It is in the timeline, or will be. */
   | { readonly t: "kept"; readonly id: string; readonly freshId: string }
   | { readonly t: "refused"; readonly id: string; readonly why: string; readonly freshId: string };
@@ -54,7 +55,7 @@ export function nextComposer(state: ComposerState, action: ComposerAction): Comp
       return changed({ to: action.to });
     case "sent":
       if (!canSend(draft)) return state;
-      return { draft: { id: action.freshId, text: "", images: [], to: draft.to }, onTheWay: [...state.onTheWay, draft], problem: undefined };
+      return { draft: { id: action.freshId, text: "", images: [], to: draft.to }, onTheWay: [...state.onTheWay, { ...draft, to: action.to }], problem: undefined };
     case "kept":
       return withKept(state, action.id, action.freshId);
     case "refused":

@@ -7,6 +7,7 @@ import type { ConversationApi } from "./conversation-api.ts";
 import type { Conversation } from "./conversation-state.ts";
 import { IMAGE_TYPES } from "./image-files.ts";
 import { ImageView } from "./image-view.tsx";
+import { recipientOf } from "./recipient.ts";
 import { RecipientChoice } from "./recipient-choice.tsx";
 import { isSendKey } from "./send-key.ts";
 import { useComposer, type Composer as ComposerState } from "./use-composer.ts";
@@ -27,7 +28,7 @@ export function Composer({ conversation, api, now }: ComposerProps): JSX.Element
   const noteId = useId();
   const maySend = canSend(state.draft) && composer.uploads.length === 0;
   const send = (): void => {
-    if (maySend) change({ t: "sent" });
+    if (maySend) change({ t: "sent", to: recipientOf(conversation, state.draft.to, now).client?.principalId ?? null });
   };
   return (
     <section

@@ -219,7 +219,7 @@ test("[PG69] the box says to whom words go, and lets the person choose", async (
   await box(page).fill("y");
   await box(page).press("Enter");
   await waitUntil("both are sent", () => conversation.posts.length === 2);
-  expect(conversation.posts.map(({ body }) => (body as { to: unknown }).to)).toEqual([null, "grant:1"]);
+  expect(conversation.posts.map(({ body }) => (body as { to: unknown }).to)).toEqual(["grant:2", "grant:1"]);
 });
 
 test("[PG71] [PG72] a question is answered once, from whichever tab, by option or in own words", async () => {

@@ -17,10 +17,11 @@ function after(state: ComposerState, ...changes: Change[]): ComposerState {
   return changes.reduce<ComposerState>((state, change) => nextComposer(state, { ...change, freshId: entryId(++ids) }), state);
 }
 
+const SENT = { t: "sent", to: null } as const;
 const empty = (): ComposerState => restoredComposer(null, entryId(++ids));
 
 test("[PG67] what was sent leaves the box, and comes back with its id when it was refused", () => {
-  const sent = after(empty(), { t: "typed", text: "hello" }, { t: "sent" });
+  const sent = after(empty(), { t: "typed", text: "hello" }, SENT);
   expect([sent.draft.text, sent.onTheWay.map(({ text }) => text)]).toEqual(["", ["hello"]]);
   const [{ id } = { id: "" }] = sent.onTheWay;
   const refused = after(sent, { t: "refused", id, why: "No." });
@@ -30,14 +31,21 @@ test("[PG67] what was sent leaves the box, and comes back with its id when it wa
   expect(changed.problem).toBeUndefined();
 });
 
+test("[PG69] words go to whom the box named when they were sent, and the next ones by the choice again", () => {
+  const sent = after(empty(), { t: "typed", text: "hello" }, { t: "sent", to: "grant:1" });
+  expect([sent.onTheWay.map(({ to }) => to), sent.draft.to]).toEqual([["grant:1"], null]);
+  // Sent again it must not reach another client under the same id.
+  expect(after(sent, { t: "refused", id: sent.onTheWay[0]?.id ?? "", why: "No." }).draft.to).toBe("grant:1");
+});
+
 test("[PG67] what was sent or written after a refused message comes back behind it", () => {
-  let state = after(empty(), { t: "typed", text: "one" }, { t: "sent" }, { t: "typed", text: "two" }, { t: "sent" }, { t: "typed", text: "three" });
+  let state = after(empty(), { t: "typed", text: "one" }, SENT, { t: "typed", text: "two" }, SENT, { t: "typed", text: "three" });
   state = after(state, { t: "refused", id: state.onTheWay[0]?.id ?? "", why: "No." });
   expect([state.draft.text, state.onTheWay]).toEqual(["one\ntwo\nthree", []]);
 });
 
 test("[PG67] a page that was loaded again has in its box what was on its way", () => {
-  const sent = after(empty(), { t: "typed", text: "hello" }, { t: "sent" });
+  const sent = after(empty(), { t: "typed", text: "hello" }, SENT);
   const restored = restoredComposer(JSON.parse(storedComposer(sent)), entryId(++ids));
   expect(restored.draft).toEqual(sent.onTheWay[0]);
   // It had arrived after all.
