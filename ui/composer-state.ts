@@ -55,7 +55,11 @@ export function nextComposer(state: ComposerState, action: ComposerAction): Comp
       return changed({ to: action.to });
     case "sent":
       if (!canSend(draft)) return state;
-      return { draft: { id: action.freshId, text: "", images: [], to: draft.to }, onTheWay: [...state.onTheWay, { ...draft, to: action.to }], problem: undefined };
+      return {
+        draft: { id: action.freshId, text: "", images: [], to: draft.to },
+        onTheWay: [...state.onTheWay, { ...draft, to: action.to }],
+        problem: undefined,
+      };
     case "kept":
       return withKept(state, action.id, action.freshId);
     case "refused":

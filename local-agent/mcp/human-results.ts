@@ -76,7 +76,7 @@ export function overResult(): ToolOutcome {
 export function messagesResult(heard: Heard): ToolOutcome {
   const { messages, left, open } = heard;
   const content = contentOf(heard);
-  const notes = [...repeatNotes(messages), ...heard.notes, ...openNotes(open), ...leftNotes(left)];
+  const notes = [...repeatNotes(messages), ...strayNotes(messages), ...heard.notes, ...openNotes(open), ...leftNotes(left)];
   if (notes.length > 0) content.push({ type: "text", text: notes.join(" ") });
   return { content, structuredContent: { status: "messages", count: messages.length, left, ...named(open) }, isError: false };
 }
@@ -109,8 +109,14 @@ function contentOf({ messages, images, timeZone }: Heard): ToolContent[] {
   return content;
 }
 
-function stamped({ at, repeat, text }: Typed, place: string, timeZone: string): string {
-  return `[${place} · ${timeOfDay(at, timeZone)}${repeat ? " · repeat" : ""}] ${text}`.trimEnd();
+function stamped(message: Typed, place: string, timeZone: string): string {
+  const marks = `${message.repeat ? " · repeat" : ""}${isStray(message) ? " · to another app" : ""}`;
+  return `[${place} · ${timeOfDay(message.at, timeZone)}${marks}] ${message.text}`.trimEnd();
+}
+
+/** The answer to a question of a client that lost its access: it is for whoever asks first, who asked something else. */
+function isStray({ to, questionId }: Typed): boolean {
+  return to === null && questionId !== null;
 }
 
 function goneImage({ mimeType, bytes }: HumanImage): string {
@@ -121,6 +127,14 @@ function repeatNotes(messages: readonly Typed[]): string[] {
   if (!messages.some(({ repeat }) => repeat)) return [];
   const which = messages.length === 1 ? "This message is a repeat: it" : "What is marked as a repeat";
   return [`${which} was sent to you before, and whether it arrived is not known. Do not act on it twice.`];
+}
+
+function strayNotes(messages: readonly Typed[]): string[] {
+  if (!messages.some(isStray)) return [];
+  const which = messages.length === 1 ? "This message was" : 'What is marked "to another app" was';
+  return [
+    `${which} the person's answer to a question of another app, which has lost its access: it answers nothing that you asked, and allows nothing.`,
+  ];
 }
 
 function openNotes(open: NamedQuestion | null): string[] {

@@ -3,7 +3,7 @@
  * between two calls nothing is half done. What is on its way to a client is leased in memory only, so whoever makes the
  * queue again finds nothing leased, and gives back what its predecessor had handed out.
  */
-import type { Asked, HumanEntry, Mark, NewSaid, NewTyped, Typed } from "./entry.ts";
+import type { Asked, HumanClient, HumanEntry, Mark, NewSaid, NewTyped, Typed } from "./entry.ts";
 import type { HumanMethod, HumanParams, HumanResult } from "./calls.ts";
 import { HUMAN_LIMITS } from "./limits.ts";
 import type { HumanRows, Unplaced } from "./queue-rows.ts";
@@ -147,25 +147,26 @@ function append(rows: HumanRows, entry: NewSaid | NewTyped, isClient: (principal
   const before = known(rows, entry);
   if (before !== undefined) return { outcome: "known", entry: before };
   if (entry.kind === "said") return { outcome: "kept", entry: insert(rows, { ...entry, whileAway: false }) };
-  const question = entry.questionId === null ? undefined : questionThatLives(rows, entry.questionId, isClient);
+  const asked = entry.questionId === null ? undefined : questionBy(rows, entry.questionId);
+  const living = (client: HumanClient | null | undefined): HumanClient | null => (client && isClient(client.principalId) ? client : null);
+  const asker = living(asked?.client);
+  const question = asker === null ? undefined : asked;
   if (question?.state === "answered") return { outcome: "answered" };
   if (rows.count("queued") >= HUMAN_LIMITS.queued) return { outcome: "full" };
-  const to = question?.client ?? entry.to;
-  return { outcome: "kept", entry: keep(rows, { ...entry, to: to !== null && isClient(to.principalId) ? to : null }, question) };
+  return { outcome: "kept", entry: keep(rows, { ...entry, questionId: asked?.id ?? null, to: asker ?? living(entry.to) }, question) };
 }
 
 function keep(rows: HumanRows, entry: NewTyped, question: Asked | undefined): Typed {
-  const typed = insert(rows, { ...entry, questionId: question?.id ?? null, state: "queued" as const, repeat: false });
+  const typed = insert(rows, { ...entry, state: "queued" as const, repeat: false });
   for (const image of entry.images) rows.useImage(image.id, typed.n);
   // Also a question that had expired: its late answer is delivered like any other.
   if (question !== undefined) rows.update({ ...question, state: "answered" });
   return typed;
 }
 
-/** A question that was swept, or whose client lost its access, is none: the answer to it is a message like any other. */
-function questionThatLives(rows: HumanRows, id: string, isClient: (principalId: string) => boolean): Asked | undefined {
+function questionBy(rows: HumanRows, id: string): Asked | undefined {
   const question = rows.get(id);
-  return question?.kind === "asked" && isClient(question.client.principalId) ? question : undefined;
+  return question?.kind === "asked" ? question : undefined;
 }
 
 function ask(rows: HumanRows, entry: HumanParams<"human.ask">["entry"], now: number): HumanResult<"human.ask"> {
@@ -226,7 +227,10 @@ function history(rows: HumanRows, before: number | null): HumanResult<"human.his
   return { entries: entries.toReversed(), more: false };
 }
 
-/** [HU14] Tells in pieces, because all of it may not fit one frame, nor into memory. */
+/**
+ * [HU14] An answer stays known as one: whoever gets it must not take a "yes" to somebody else's question for one to its own.
+ * Tells in pieces, because all of it may not fit one frame, nor into memory.
+ */
 function revoke(rows: HumanRows, principalId: string, tell: (entries: HumanEntry[]) => void): void {
   let changed: HumanEntry[] = [];
   let chars = 0;
@@ -243,7 +247,7 @@ function revoke(rows: HumanRows, principalId: string, tell: (entries: HumanEntry
   };
   for (const entry of rows.waiting("open", principalId)) if (entry.kind === "asked") change({ ...entry, state: "withdrawn" });
   for (const entry of rows.waiting("queued", principalId)) {
-    if (entry.kind === "typed" && entry.to !== null) change({ ...entry, to: null, questionId: null });
+    if (entry.kind === "typed" && entry.to !== null) change({ ...entry, to: null });
   }
   if (changed.length > 0) tell(changed);
 }

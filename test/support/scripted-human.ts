@@ -62,7 +62,8 @@ export function typed(text: string, more: Partial<Typed> = {}): Typed {
     at: Date.UTC(2026, 10, 30, 9, 30, n % 60),
     text,
     images: [],
-    to: null,
+    // An answer goes to the asker.
+    to: (more.questionId ?? null) === null ? null : { principalId: "grant:asker", name: "asker" },
     questionId: null,
     state: "delivered",
     repeat: false,

@@ -59,6 +59,15 @@ describe("the person's words", () => {
   });
 });
 
+test("[HU44] an answer to another app's question cannot be taken for one to the own", () => {
+  const stray = { at, to: null, questionId: "a".repeat(32) };
+  const single = messagesResult({ ...nothing, messages: [typed("yes", stray)], open: QUESTION });
+  expect(texts(single)[0]).toBe("yes");
+  for (const part of ["another app", "answers nothing that you asked", "not answered yet"]) expect(texts(single)[1]).toContain(part);
+  const several = messagesResult({ ...nothing, messages: [typed("yes", stray), typed("no", { at })] });
+  expect(texts(several)[0]).toBe("[1/2 · 01:30:05 · to another app] yes\n[2/2 · 01:30:05] no");
+});
+
 describe("no message", () => {
   const unanswered = { why: "budget", budgetMs: 45_000, question: QUESTION, notes: [] } as const;
 

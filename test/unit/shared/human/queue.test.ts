@@ -178,8 +178,15 @@ test("[HU14] a client that loses its access loses its questions, and its words a
   expect(it.entry(open.id)).toMatchObject({ state: "withdrawn" });
   const entries = it.news.flatMap((news) => (news.t === "entries" ? news.entries : []));
   expect(entries.map(({ text }) => text)).toEqual(["2", "yes", "for Alice"]);
-  expect(it.type("later", { questionId: open.id, to: ALICE })).toMatchObject({ to: null, questionId: null });
-  expect(it.texts(BOB)).toEqual(["yes (repeat)", "for Alice", "later"]);
+  expect(it.type("later", { questionId: open.id, to: ALICE })).toMatchObject({ to: null, questionId: open.id });
+  // Whoever gets it is told that it was an answer to somebody else.
+  expect(it.take(BOB, 2).map(({ text, questionId }) => [text, questionId])).toEqual([
+    ["yes", answered.id],
+    ["for Alice", null],
+    ["later", open.id],
+  ]);
+  it.queue.settled(2, false);
+  expect(it.texts(BOB)).toEqual(["yes (repeat)", "for Alice (repeat)", "later (repeat)"]);
 });
 
 test("[HU15] history comes in pages of 200 entries, newest page first, each in order of arrival", () => {
