@@ -43,8 +43,10 @@ export const DeskInfo = v.object({
   human: v.boolean(),
   /** Tools whose every call waits for a click. */
   approve: v.array(v.string()),
-  /** How long a blocking call waits at most, in milliseconds. */
+  /** How long a blocking call waits at most, in milliseconds, for a client of which nothing is known. */
   waitMs: v.number(),
+  /** The same for a client that is known to bear more. */
+  patientWaitMs: v.number(),
   /** Whether the page's secret is the person's own (`--ui-token`); its value is never here. */
   uiToken: v.boolean(),
   /** What confines the shell and what does not, as sentences. */

@@ -9,17 +9,19 @@ import { GrantedApps } from "./granted-apps.tsx";
 import { pageLinkWords, relayLinkSentence } from "./link-wording.ts";
 import { StrangerText } from "./stranger-text.tsx";
 import { useNow } from "./use-now.ts";
+import type { LabelledWaiting } from "./waiting-client.tsx";
 
 export interface InfoPanelProps {
   readonly info: DeskInfo;
   readonly link: LinkState;
   readonly pageLink: PageLink;
+  readonly waiting: LabelledWaiting | null;
   readonly grants: readonly Grant[] | null;
   readonly onRefreshGrants: () => Promise<string | undefined>;
   readonly onRevoke: (which: Revocation) => Promise<string | undefined>;
 }
 
-export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRevoke }: InfoPanelProps): JSX.Element {
+export function InfoPanel({ info, link, pageLink, waiting, grants, onRefreshGrants, onRevoke }: InfoPanelProps): JSX.Element {
   const now = useNow(1_000);
   return (
     <aside id="info" class="info" aria-label="Info">
@@ -59,7 +61,12 @@ export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRev
         </Fact>
         <Fact name="Person">
           <p>{info.human ? "Apps can talk with you (--human): on" : "Apps can talk with you (--human): off"}</p>
-          {info.human ? <p class="muted">A call waits for you for at most {seconds(info.waitMs)}, then asks again.</p> : null}
+          {info.human ? <p class="muted">{waitSentence(info)}</p> : null}
+          {waiting === null ? null : (
+            <p class="muted">
+              The call of <StrangerText text={waiting.label} /> that waits now has {seconds(waiting.until - waiting.since)} in all.
+            </p>
+          )}
         </Fact>
         <Fact name="Tools">{info.tools.length === 0 ? "none" : <Names names={info.tools} />}</Fact>
         <Fact name="Wait for your click">{info.approve.length === 0 ? "none of them" : <Names names={info.approve} />}</Fact>
@@ -83,6 +90,11 @@ export function InfoPanel({ info, link, pageLink, grants, onRefreshGrants, onRev
       </dl>
     </aside>
   );
+}
+
+function waitSentence({ waitMs, patientWaitMs }: DeskInfo): string {
+  const patient = patientWaitMs === waitMs ? "" : `, of an app known to bear it ${seconds(patientWaitMs)}`;
+  return `A call waits for you for at most ${seconds(waitMs)}${patient}. Then the app has to call again.`;
 }
 
 function seconds(ms: number): string {

@@ -1,16 +1,16 @@
 import type { JSX } from "preact";
-import type { LinkState, Waiting } from "../shared/desk.ts";
+import type { LinkState } from "../shared/desk.ts";
 import { AlertsToggle } from "./alerts-toggle.tsx";
 import type { PageLink } from "./desk-connection.ts";
 import { isAllWell, pageLinkWords, relayLinkWords, type LinkWords } from "./link-wording.ts";
 import type { Alerts } from "./use-alerts.ts";
-import { WaitingClient } from "./waiting-client.tsx";
+import { WaitingClient, type LabelledWaiting } from "./waiting-client.tsx";
 
 export interface PageHeaderProps {
   readonly pageLink: PageLink;
   readonly relayLink: LinkState;
   readonly waiting: number;
-  readonly waitingClient: Waiting | null;
+  readonly waitingClient: LabelledWaiting | null;
   readonly alerts: Alerts;
   readonly isInfoOpen: boolean;
   readonly onToggleInfo: () => void;

@@ -19,6 +19,7 @@ import { forgetSecret, takeSecret } from "./session-secret.ts";
 import { useApprovalHandlers } from "./use-approval-handlers.ts";
 import { useAlerts, type Alerts } from "./use-alerts.ts";
 import { useTitle } from "./use-title.ts";
+import { waitingClientOf } from "./waiting-client.tsx";
 import type { DeskEvent } from "../shared/desk.ts";
 
 export function Page(): JSX.Element {
@@ -103,6 +104,7 @@ interface ShellProps {
 function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {
   const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia("(min-width: 60rem)").matches);
   const cameFrom = useScrollToInfo(isInfoOpen);
+  const waitingClient = page.pageLink.at === "live" ? waitingClientOf(desk.conversation) : null;
   const waiting = page.cards.filter((card) => card.state.at !== "over").length + page.approvals.filter(isWaiting).length;
   return (
     <div class={isInfoOpen ? "shell with-info" : "shell"}>
@@ -110,7 +112,7 @@ function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, childr
         pageLink={page.pageLink}
         relayLink={desk.link}
         waiting={waiting}
-        waitingClient={page.pageLink.at === "live" ? (desk.conversation?.waiting ?? null) : null}
+        waitingClient={waitingClient}
         alerts={alerts}
         isInfoOpen={isInfoOpen}
         onToggleInfo={() => {
@@ -125,6 +127,7 @@ function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, childr
           info={desk.info}
           link={desk.link}
           pageLink={page.pageLink}
+          waiting={waitingClient}
           grants={desk.grants}
           onRefreshGrants={onRefreshGrants}
           onRevoke={onRevoke}

@@ -1,17 +1,28 @@
 import type { JSX } from "preact";
 import type { Waiting } from "../shared/desk.ts";
 import { countdown } from "../shared/elapsed.ts";
-import { StrangerText } from "./stranger-text.tsx";
+import type { Conversation } from "./conversation-state.ts";
+import { clientLabel } from "./recipient.ts";
 import { useNow } from "./use-now.ts";
 
+/** A client that waits, under the name that it has everywhere on the page. */
+export interface LabelledWaiting extends Waiting {
+  readonly label: string;
+}
+
+export function waitingClientOf(conversation: Conversation | null): LabelledWaiting | null {
+  if (conversation === null || conversation.waiting === null) return null;
+  return { ...conversation.waiting, label: clientLabel(conversation.waiting.client, conversation.clients) };
+}
+
 /** Who waits for the person right now, and how long still. A screen reader hears it once, and reads the time when it is asked. */
-export function WaitingClient({ waiting }: { readonly waiting: Waiting | null }): JSX.Element {
+export function WaitingClient({ waiting }: { readonly waiting: LabelledWaiting | null }): JSX.Element {
   return (
     <div class="waiting-client">
       <span role="status">
         {waiting === null ? null : (
           <>
-            “<StrangerText text={waiting.client.name} maxChars={60} />” waits for you
+            <bdi>{waiting.label}</bdi> waits for you
           </>
         )}
       </span>

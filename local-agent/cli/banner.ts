@@ -95,8 +95,10 @@ function page(of: { readonly url: string; readonly file: string }, { info }: Run
 }
 
 function person({ info }: RunningAgent): readonly string[] {
+  const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+  const patient = info.patientWaitMs === info.waitMs ? "" : `, ${seconds(info.patientWaitMs)} where its client is known to bear that`;
   return [
-    `Clients can say something to you, ask and wait. A call waits up to ${Math.round(info.waitMs / 1000)} s; what you write later comes with the next.`,
+    `Clients can say something to you, ask and wait. A call waits up to ${seconds(info.waitMs)}${patient}; what you write later comes with the next.`,
     ...(info.approve.length === 0 ? [] : [`Each call of ${info.approve.join(", ")} waits for your click on the page, and without it does not run.`]),
   ];
 }

@@ -1,6 +1,6 @@
 /** What the page and the banner say of a run. */
 import type { DeskInfo } from "../../shared/desk.ts";
-import { defaultWaitMs } from "../mcp/wait-budget.ts";
+import { defaultWaitMs, patientWaitMs } from "../mcp/wait-budget.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
 import type { ClientPair } from "./client-pair.ts";
@@ -34,6 +34,7 @@ export function describeAgent({ settings, installation, clock }: AgentContext, o
     human: settings.human,
     approve: [...settings.approve],
     waitMs: defaultWaitMs(settings.blockMs),
+    patientWaitMs: patientWaitMs(settings.blockMs),
     uiToken: settings.uiToken !== null,
     confinement: of.tools.confinement(),
     warnings: [...of.tools.warnings(), ...pageWarnings(settings), ...of.warnings],

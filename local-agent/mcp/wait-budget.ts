@@ -40,9 +40,14 @@ export function defaultWaitMs(blockMs: number | null): number {
   return blockMs ?? DEFAULT_MS;
 }
 
+/** The wait in force for a client that is known to bear more, in milliseconds. */
+export function patientWaitMs(blockMs: number | null): number {
+  return blockMs ?? CAP_MS;
+}
+
 /** [HU37] [HU38] `timeout` only shortens. */
 export function waitBudget({ blockMs, clientName, timeoutS }: WaitWish): WaitBudget {
-  const most = blockMs ?? (isPatient(clientName) ? CAP_MS : DEFAULT_MS);
+  const most = isPatient(clientName) ? patientWaitMs(blockMs) : defaultWaitMs(blockMs);
   if (timeoutS === null) return { budgetMs: most, isClamped: false };
   const budgetMs = Math.min(most, Math.max(LEAST_MS, timeoutS * 1000));
   return { budgetMs, isClamped: budgetMs !== timeoutS * 1000 };

@@ -148,6 +148,9 @@ test("[PG89] the header counts down while a client waits, and announces it once"
   const first = await timer.innerText();
   expect(first).toMatch(/^0:4[345]$/);
   await waitUntil("it counts down", async () => (await timer.innerText()) !== first);
+  const own = { principalId: "token:1", name: "static token" };
+  scripted.publish({ t: "conversation", ...rest, waiting: { client: own, questionId: null, since: Date.now(), until: Date.now() + 45_000 } });
+  await banner.getByText("your token waits for you", { exact: true }).waitFor();
   expect(
     await banner
       .locator("[role=status], [aria-live]")
@@ -159,15 +162,20 @@ test("[PG89] the header counts down while a client waits, and announces it once"
 });
 
 test("[PG96] the info panel shows what waits for a click, the person, the wait in force, the page's key and the running time", async () => {
+  const conversation = scriptedConversation({ waiting: { client, questionId: null, since: Date.now(), until: Date.now() + 28_000 } });
   const { page } = await harness.open({
-    desk: { info: { ...EXAMPLE_INFO, human: true, approve: ["bash", "write"], waitMs: 90_000, uiToken: true, startedAt: Date.now() - 3_000 } },
+    conversation,
+    desk: { info: { ...EXAMPLE_INFO, human: true, approve: ["bash", "write"], uiToken: true, startedAt: Date.now() - 3_000 } },
     browser: { viewport: { width: 1300, height: 900 } },
   });
   const panel = page.getByRole("complementary", { name: "Info" });
   const fact = (name: string): ReturnType<typeof panel.locator> => panel.locator("dl > div").filter({ has: page.getByText(name, { exact: true }) });
   expect(await fact("Wait for your click").innerText()).toMatch(/bash\s+write/);
   const text = await panel.innerText();
-  for (const part of ["(--human): on", "at most 90 s", "your own (--ui-token)"]) expect(text).toContain(part);
+  const waits = ["at most 45 s, of an app known to bear it 90 s.", "The call of “Cl<b>au</b>de” that waits now has 28 s in all."];
+  for (const part of ["(--human): on", ...waits, "your own (--ui-token)"]) expect(text).toContain(part);
+  conversation.set({ waiting: null });
+  await waitUntil("nobody waits", async () => !(await panel.innerText()).includes("that waits now"));
   const running = await fact("Agent").innerText();
   expect(running).toMatch(/running for \d s/);
   await waitUntil("the time runs", async () => (await fact("Agent").innerText()) !== running);

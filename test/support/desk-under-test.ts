@@ -20,6 +20,7 @@ export const EXAMPLE_INFO: DeskInfo = {
   human: false,
   approve: [],
   waitMs: 45_000,
+  patientWaitMs: 90_000,
   uiToken: false,
   confinement: ["File tools stay inside the folder.", "Shell commands run as you and are not confined to the folder."],
   warnings: [],

@@ -22,6 +22,7 @@ const agent: RunningAgent = {
     human: false,
     approve: [],
     waitMs: 45_000,
+    patientWaitMs: 90_000,
     uiToken: false,
     confinement: ["bash is not confined.", "read is confined to /srv/work."],
     warnings: [],
@@ -147,14 +148,18 @@ test("[ST50] --json is one line that parses", () => {
 });
 
 test("[ST50] with --human it says that clients can talk with the person, how long a call waits and what needs a click", () => {
-  const talking = { ...agent, info: { ...agent.info, human: true, approve: ["bash", "write"], waitMs: 90_000 } };
+  const talking = { ...agent, info: { ...agent.info, human: true, approve: ["bash", "write"] } };
   const said = bannerText(talking, { ...terminal, columns: 200 }).replaceAll(/\s+/g, " ");
   expect(said).toContain("Clients are allowed and you talk with them there. Its address is a secret of yours.");
-  expect(said).toContain("Person Clients can say something to you, ask and wait. A call waits up to 90 s;");
+  expect(said).toContain(
+    "Person Clients can say something to you, ask and wait. A call waits up to 45 s, 90 s where its client is known to bear that;",
+  );
+  const fixed = { ...talking, info: { ...talking.info, waitMs: 20_000, patientWaitMs: 20_000 } };
+  expect(bannerText(fixed, { ...terminal, columns: 200 }).replaceAll(/\s+/g, " ")).toContain("A call waits up to 20 s;");
   expect(said).toContain("Each call of bash, write waits for your click on the page, and without it does not run.");
   const alone = { ...talking, info: { ...talking.info, oauth: false } };
   expect(bannerText(alone, terminal)).toContain("You talk with clients there.");
-  expect(JSON.parse(bannerJson(talking, pipe))).toMatchObject({ human: true, approve: ["bash", "write"], waitMs: 90_000 });
+  expect(JSON.parse(bannerJson(talking, pipe))).toMatchObject({ human: true, approve: ["bash", "write"], waitMs: 45_000 });
   expect(JSON.parse(bannerJson(agent, pipe))).toMatchObject({ human: false, approve: [], waitMs: null });
   expect(bannerText(agent, terminal)).not.toContain("Person");
 });

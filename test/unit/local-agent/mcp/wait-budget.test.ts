@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
-import { defaultWaitMs, waitBudget } from "../../../../local-agent/mcp/wait-budget.ts";
+import { defaultWaitMs, patientWaitMs, waitBudget } from "../../../../local-agent/mcp/wait-budget.ts";
 
 const wish = { blockMs: null, clientName: "ChatGPT", timeoutS: null };
 
 test("[HU37] a client of which nothing is known waits 45 s, one known to be patient 90 s", () => {
   expect(waitBudget(wish).budgetMs).toBe(45_000);
-  expect(defaultWaitMs(null)).toBe(45_000);
+  expect([defaultWaitMs(null), patientWaitMs(null)]).toEqual([45_000, 90_000]);
   for (const clientName of ["Claude Code", "claude code (pi)", "Cursor"]) expect(waitBudget({ ...wish, clientName }).budgetMs).toBe(90_000);
   for (const clientName of ["Claude", "Claude Codec", "my cursor", ""]) expect(waitBudget({ ...wish, clientName }).budgetMs).toBe(45_000);
 });
 
 test("[HU37] the time the person set holds for everybody, longer than any other as well as shorter", () => {
   for (const blockMs of [200, 240_000]) {
-    expect(defaultWaitMs(blockMs)).toBe(blockMs);
+    expect([defaultWaitMs(blockMs), patientWaitMs(blockMs)]).toEqual([blockMs, blockMs]);
     for (const clientName of ["ChatGPT", "Claude Code"])
       expect(waitBudget({ ...wish, clientName, blockMs })).toEqual({ budgetMs: blockMs, isClamped: false });
   }
