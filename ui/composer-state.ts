@@ -93,6 +93,11 @@ export function canSend({ text, images }: Draft): boolean {
   return (text.trim() !== "" || images.length > 0) && textBytes(text) <= HUMAN_LIMITS.textBytes;
 }
 
+/** Whether something would be lost with it. */
+export function hasWords({ draft, onTheWay }: ComposerState): boolean {
+  return onTheWay.length > 0 || draft.text.trim() !== "" || draft.images.length > 0;
+}
+
 const encoder = new TextEncoder();
 
 export function textBytes(text: string): number {

@@ -4,9 +4,11 @@ import type { Asked } from "../shared/human/entry.ts";
 import type { AnswerAnswer } from "../shared/human/page.ts";
 import { HUMAN_LIMITS } from "../shared/human/limits.ts";
 import { visibleBlock } from "../shared/visible-text.ts";
+import { useAnswerDraft } from "./answer-draft.ts";
 import { textBytes } from "./composer-state.ts";
 import type { ConversationApi } from "./conversation-api.ts";
 import type { QuestionState } from "./conversation-state.ts";
+import { CopyButton } from "./copy-button.tsx";
 import { newEntryId } from "./entry-id.ts";
 import { RichText } from "./rich-text.tsx";
 import { isSendKey } from "./send-key.ts";
@@ -28,7 +30,8 @@ export function questionElementId(questionId: string): string {
 
 /** Its options are buttons, any other answer can be written. Nothing in it takes the focus by itself. */
 export function QuestionCard({ question, state, answer, asker, api, isLive }: QuestionCardProps): JSX.Element {
-  const sending = useAnswering(question.id, api);
+  const [draft, setDraft] = useAnswerDraft(question.id);
+  const sending = useAnswering(question.id, api, () => setDraft(""));
   const titleId = useId();
   const isOpen = state === "open" && sending.at !== "over";
   return (
@@ -52,7 +55,16 @@ export function QuestionCard({ question, state, answer, asker, api, isLive }: Qu
           ))}
         </ul>
       )}
-      {isOpen ? <OwnAnswer isBusy={sending.at === "sending" || !isLive} hasOptions={question.options.length > 0} onSend={sending.send} /> : null}
+      {isOpen ? (
+        <OwnAnswer
+          text={draft}
+          isBusy={sending.at === "sending" || !isLive}
+          hasOptions={question.options.length > 0}
+          onText={setDraft}
+          onSend={sending.send}
+        />
+      ) : null}
+      {isOpen || sending.at === "sending" || draft.trim() === "" || draft === answer ? null : <Unsent text={draft} onDiscard={() => setDraft("")} />}
       <p class="question-end muted" role="status">
         {sending.at === "sending" ? "Sending …" : endSentence(state, question, answer, sending.at === "over" ? sending.outcome : undefined)}
       </p>
@@ -69,7 +81,7 @@ type Answering =
   | { readonly at: "over"; readonly outcome: Exclude<AnswerAnswer["outcome"], "full"> };
 
 /** One answer at a time. The same answer sent again after a failure is the same message. */
-function useAnswering(questionId: string, api: ConversationApi): Answering & { readonly send: (text: string) => void } {
+function useAnswering(questionId: string, api: ConversationApi, onKept: () => void): Answering & { readonly send: (text: string) => void } {
   const [state, setState] = useState<Answering>({ at: "idle" });
   const tried = useRef<{ readonly id: string; readonly text: string } | undefined>(undefined);
   const isBusy = useRef(false);
@@ -81,6 +93,7 @@ function useAnswering(questionId: string, api: ConversationApi): Answering & { r
     tried.current = message;
     setState({ at: "sending" });
     void api.answer({ ...message, questionId }).then((outcome) => {
+      if (outcome === "kept" || outcome === "known" || outcome === "unsent") onKept();
       if (typeof outcome !== "object" && outcome !== "full") return setState({ at: "over", outcome });
       isBusy.current = false;
       setState({
@@ -106,14 +119,31 @@ function endSentence(
   return outcome === "unsent" ? "Your answer is safe here and is sent when the relay is back." : undefined;
 }
 
+/** The question was over before these words were sent; they are the person's all the same. */
+function Unsent({ text, onDiscard }: { readonly text: string; readonly onDiscard: () => void }): JSX.Element {
+  return (
+    <div class="unsent-answer">
+      <p class="muted">What you had written was not sent:</p>
+      <p class="as-written" dir="auto">
+        {visibleBlock(text)}
+      </p>
+      <CopyButton text={text} label="Copy what you had written" />
+      <button type="button" class="quiet" onClick={onDiscard}>
+        Discard
+      </button>
+    </div>
+  );
+}
+
 interface OwnAnswerProps {
+  readonly text: string;
   readonly isBusy: boolean;
   readonly hasOptions: boolean;
+  readonly onText: (text: string) => void;
   readonly onSend: (text: string) => void;
 }
 
-function OwnAnswer({ isBusy, hasOptions, onSend }: OwnAnswerProps): JSX.Element {
-  const [text, setText] = useState("");
+function OwnAnswer({ text, isBusy, hasOptions, onText, onSend }: OwnAnswerProps): JSX.Element {
   const canSend = !isBusy && text.trim() !== "" && textBytes(text) <= HUMAN_LIMITS.textBytes;
   return (
     <div class="own-answer">
@@ -123,7 +153,7 @@ function OwnAnswer({ isBusy, hasOptions, onSend }: OwnAnswerProps): JSX.Element 
         placeholder={hasOptions ? "Another answer" : "Your answer"}
         dir="auto"
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => onText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (!isSendKey(event)) return;
           event.preventDefault();

@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { parseJson } from "../shared/json.ts";
 import { HUMAN_LIMITS } from "../shared/human/limits.ts";
-import { nextComposer, restoredComposer, storedComposer, type ComposerAction, type ComposerState } from "./composer-state.ts";
+import { hasWords, nextComposer, restoredComposer, storedComposer, type ComposerAction, type ComposerState } from "./composer-state.ts";
 import type { ConversationApi } from "./conversation-api.ts";
 import { newEntryId } from "./entry-id.ts";
 import { sortFiles } from "./image-files.ts";
+import { leaveWords, takeBackWords, takeLeftWords } from "./left-words.ts";
 
 const KEY = "pi-relay.draft";
 
@@ -26,9 +27,10 @@ interface Upload {
 
 /** `keptIds`: messages that the timeline shows, however they got there. */
 export function useComposer(api: ConversationApi, isKept: (id: string) => boolean): Composer {
-  const [state, dispatch] = useReducer(nextComposer, undefined, () => restoredComposer(parseJson(sessionStorage.getItem(KEY) ?? ""), newEntryId()));
+  const [state, dispatch] = useReducer(nextComposer, undefined, restored);
   const change = useCallback((change: Change) => dispatch({ ...change, freshId: newEntryId() }), []);
   useEffect(() => remember(state), [state]);
+  useLeaving(state);
   useSending(api, state, change);
   // Its answer was lost, but it arrived.
   const isDraftKept = isKept(state.draft.id);
@@ -36,6 +38,36 @@ export function useComposer(api: ConversationApi, isKept: (id: string) => boolea
     if (isDraftKept) change({ t: "kept", id: state.draft.id });
   }, [isDraftKept, state.draft.id, change]);
   return { state, change, ...useUploads(api, state, change) };
+}
+
+/** What this tab had in its box before it was loaded again; an empty box takes over what another tab was left with. */
+function restored(): ComposerState {
+  const stored = sessionStorage.getItem(KEY) ?? "";
+  takeBackWords(stored);
+  const own = restoredComposer(parseJson(stored), newEntryId());
+  if (hasWords(own)) return own;
+  const left = restoredComposer(parseJson(takeLeftWords() ?? ""), newEntryId());
+  return hasWords(left) ? { ...left, problem: "You wrote this in another tab, and it was not sent for certain." } : own;
+}
+
+/** Also when the page stops showing the box, because the agent was started anew: its new address is opened in another tab. */
+function useLeaving(state: ComposerState): void {
+  const latest = useRef(state);
+  latest.current = state;
+  useEffect(() => {
+    const leave = (): void => {
+      remember(latest.current);
+      if (hasWords(latest.current)) leaveWords(storedComposer(latest.current));
+    };
+    const comeBack = (): void => takeBackWords(storedComposer(latest.current));
+    window.addEventListener("pagehide", leave);
+    window.addEventListener("pageshow", comeBack);
+    return () => {
+      window.removeEventListener("pagehide", leave);
+      window.removeEventListener("pageshow", comeBack);
+      leave();
+    };
+  }, []);
 }
 
 /** A draft beyond the storage's own bound stays in the box alone. */

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Locator, Page } from "playwright-core";
+import { startUiServer } from "../../local-agent/ui-server/server.ts";
 import { pageHarness } from "../support/page-under-test.ts";
 import { blackPng } from "../support/png.ts";
 import { asked, CLAUDE, entryId, said, scriptedConversation, typed, type ScriptedConversation } from "../support/scripted-conversation.ts";
@@ -139,6 +140,39 @@ test("[PG67] nothing typed is lost: not by a full queue, not by a cut connection
   expect(new Set(sentIds(conversation)).size).toBe(1);
 });
 
+test("[PG67] what was written in a tab that was closed, or whose agent was started anew, is in the box of the next one, and of no other", async () => {
+  const conversation = scriptedConversation();
+  const { page, context, server, scripted, uiDir } = await harness.open({ conversation });
+  const openAt = async (address: string): Promise<Page> => {
+    const tab = await context.newPage();
+    await tab.goto(address);
+    await box(tab).waitFor();
+    return tab;
+  };
+  await box(page).fill("precious");
+  await page.reload();
+  const beside = await openAt(server.url);
+  expect(await box(beside).inputValue()).toBe("");
+  const closed = page.waitForEvent("close");
+  await page.close({ runBeforeUnload: true });
+  await closed;
+  const next = await openAt(server.url);
+  expect(await box(next).inputValue()).toBe("precious");
+  await problem(next).getByText("You wrote this in another tab").waitFor();
+  expect(await box(await openAt(server.url)).inputValue()).toBe("");
+
+  await server.close();
+  const secret = "another-secret-of-the-next-start";
+  const again = await startUiServer({ desk: conversation.wrap(scripted.desk), host: "127.0.0.1", port: server.port, secret, uiDir });
+  onTestFinished(() => again.close());
+  await next.getByRole("heading", { name: "of an earlier start" }).waitFor();
+  const afterwards = await openAt(again.url);
+  expect(await box(afterwards).inputValue()).toBe("precious");
+  await box(afterwards).press("Enter");
+  await log(afterwards).getByText("precious").waitFor();
+  expect(sent(conversation)).toEqual(["precious"]);
+});
+
 test("[PG67] a message whose answer was lost is not sent twice", async () => {
   const conversation = scriptedConversation();
   conversation.answer("/api/say", { isCut: true });
@@ -253,6 +287,34 @@ test("[PG71] [PG72] a question is answered once, from whichever tab, by option o
   await open.getByRole("textbox", { name: "Your answer" }).press("Enter");
   await open.getByText("Already answered, so this answer was not sent.").waitFor();
   expect(complaints).toEqual([]);
+});
+
+test("[PG71] a begun answer outlives a search and a reload, and is shown when another tab was faster", async () => {
+  const conversation = scriptedConversation({ entries: [said(1, "apples"), asked(2, "Why?"), asked(3, "Else?")] });
+  const { page } = await harness.open({ conversation });
+  const field = page.getByRole("article").filter({ hasText: "Why?" }).getByRole("textbox", { name: "Your answer" });
+  await field.fill("because of this");
+  await page.getByRole("searchbox").fill("apples");
+  await waitUntil("the card is out of the way", async () => (await field.count()) === 0);
+  await page.getByRole("searchbox").fill("");
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("because of this");
+  await page.reload();
+  await field.waitFor();
+  expect(await field.inputValue()).toBe("because of this");
+  conversation.entry(typed(4, "faster", { questionId: entryId(2) }));
+  conversation.entry(asked(2, "Why?", [], { state: "answered" }));
+  const unsent = page.getByText("What you had written was not sent:");
+  await unsent.waitFor();
+  await page.getByRole("article").getByText("because of this").waitFor();
+  await page.getByRole("button", { name: "Discard" }).click();
+  await waitUntil("it is gone", async () => (await page.getByText("because of this").count()) === 0);
+
+  const other = page.getByRole("article").filter({ hasText: "Else?" });
+  await other.getByRole("textbox", { name: "Your answer" }).fill("sent");
+  await other.getByRole("button", { name: "Answer" }).click();
+  await other.getByText("Answered").waitFor();
+  expect(await unsent.count()).toBe(0);
 });
 
 test("[PG71] an answer that failed can be sent again, as the same one", async () => {
