@@ -82,7 +82,9 @@ export function createHumanQueue({ rows, now, onNews, isClient }: HumanQueueOpti
     calls: {
       "human.append": ({ entry }) => rows.transaction(() => append(rows, entry, isClient)),
       "human.ask": ({ entry }) => rows.transaction(() => ask(rows, entry, now())),
-      "human.take": ({ principalId, x }) => ({ messages: takeFor(principalId, x), left: rows.count("queued", principalId) }),
+      // A call that waits since before its client lost its access is not whoever asks first.
+      "human.take": ({ principalId, x }) =>
+        isClient(principalId) ? { messages: takeFor(principalId, x), left: rows.count("queued", principalId) } : { messages: [], left: 0 },
       "human.release": ({ x }) => {
         settled(x, false);
         return {};

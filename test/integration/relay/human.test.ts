@@ -260,6 +260,7 @@ test("[HU14] a token that is taken back takes its questions along, and the agent
   });
   expect((await take(agent, null)).messages).toMatchObject([{ text: "for the other", repeat: false }]);
   await human(agent, "human.append", { entry: typed("too late", { to: OTHER }) });
+  expect(await take(agent, null, OTHER)).toEqual({ messages: [], left: 0 });
   expect((await take(agent, null)).messages).toMatchObject([{ text: "too late", to: null }]);
 });
 

@@ -179,6 +179,8 @@ test("[HU14] a client that loses its access loses its questions, and its words a
   const entries = it.news.flatMap((news) => (news.t === "entries" ? news.entries : []));
   expect(entries.map(({ text }) => text)).toEqual(["2", "yes", "for Alice"]);
   expect(it.type("later", { questionId: open.id, to: ALICE })).toMatchObject({ to: null, questionId: open.id });
+  // Its call may wait on.
+  expect(it.queue.calls["human.take"]({ principalId: ALICE.principalId, x: 3 })).toEqual({ messages: [], left: 0 });
   // Whoever gets it is told that it was an answer to somebody else.
   expect(it.take(BOB, 2).map(({ text, questionId }) => [text, questionId])).toEqual([
     ["yes", answered.id],
