@@ -64,16 +64,28 @@ async function askOnce(endpoint: Endpoint, person: Person, round: number): Promi
   const response = await send(endpoint, toolCall(round + 1000, "human_ask", { text: `Round ${round}?` }));
   const [watched, kept] = response.body?.tee() ?? [];
   if (watched === undefined || kept === undefined) throw new Error(`human_ask answered ${response.status} without a body`);
-  await watched.getReader().read();
+  const reader = watched.getReader();
+  await reader.read();
   const firstByteMs = performance.now() - askedAt;
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const pressedAt = performance.now();
   const typed = person.say("yes");
-  const answer = await reply(new Response(kept, { headers: response.headers }));
+  await untilResult(reader);
   const wakeMs = performance.now() - pressedAt;
+  const answer = await reply(new Response(kept, { headers: response.headers }));
   await typed;
   if (!JSON.stringify(answer.result).includes("yes")) throw new Error(`human_ask answered ${JSON.stringify(answer)}`);
   return { firstByteMs, wakeMs };
+}
+
+/** Clients take the event as it comes. The stream ends a moment later, and has to be read to its end to count as delivered. */
+async function untilResult(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let text = "";
+  while (!/"result":.*\n\n/.test(text)) {
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`human_ask ended without a result: ${text}`);
+    text += new TextDecoder().decode(value);
+  }
 }
 
 async function timed(run: () => Promise<unknown>): Promise<number> {

@@ -223,14 +223,32 @@ describe.each(ERAS)("the conversation as tools (%s)", (era) => {
     expect(await answered).toEqual([]);
   });
 
-  test("[HU35] the probe writes into the stream of the call that waits", async () => {
+  test("[HU35] [EE32] the probe writes into the stream of the call that waits, which then ends with one write more, later than its answer", async () => {
     const client = talk(era);
     const { response } = await client.surface.handle(requestOf(era, toolCall(1, "human_wait")), context());
+    let text = "";
+    let isOver = false;
+    const reading = (async () => {
+      for await (const piece of response.body ?? []) text += new TextDecoder().decode(piece);
+      isOver = true;
+    })();
     await waits(client);
-    const reading = response.text();
     client.waits[0]?.probe();
     client.hears(heard(typed("hello")));
-    expect(await reading).toContain(": keep-alive\n\n");
+    await waitUntil("the answer is there", () => text.includes("hello"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([isOver, text.split(": keep-alive\n\n").length]).toEqual([false, 2]);
+    client.clock.advance(50);
+    await reading;
+    expect(text).toMatch(/: keep-alive\n\n[\s\S]*hello[\s\S]*: keep-alive\n\n$/);
+  });
+
+  test("[EE32] a stream that was not probed ends with its answer", async () => {
+    const client = talk(era);
+    const answered = client.call("human_wait");
+    await waits(client);
+    client.hears(heard(typed("hello")));
+    expect(textOf(await answered)).toContain("hello");
   });
 });
 
