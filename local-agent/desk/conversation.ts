@@ -59,7 +59,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   const mirror = createConversationMirror({ clock, timers, publish, rest, onQueued: ({ to }) => wake(to), maxEntries, maxChars });
   const { transcript, clients, learn, sawClient, changed, publishRest } = mirror;
   const seat = createWaitingSeat({ clock, timers, changed: publishRest });
-  const waiting = createWaiting({ store, seat, timers, isReachable, onTaken: (messages) => changed(transcript.upsert(messages)), onFailed });
+  const waiting = createWaiting({ store, seat, timers, isReachable, onTaken: (messages) => changed(transcript.took(messages)), onFailed });
   const history = createHistoryLoader({ store, transcript, maxEntries, onChanged: changed, onLoaded: publishRest, onFailed });
   const keeper = createWordKeeper({ store, outbox, timers, log, isReachable, onSent: (entry) => learn([entry]), onChange: publishRest });
 

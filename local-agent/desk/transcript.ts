@@ -1,5 +1,5 @@
 /** The latest part of the conversation, for the page: in order of arrival, bounded in number and memory. The store has the rest. */
-import type { Asked, HumanEntry, Mark } from "../../shared/human/entry.ts";
+import type { Asked, HumanEntry, Mark, Typed } from "../../shared/human/entry.ts";
 
 export interface TranscriptLimits {
   readonly maxEntries: number;
@@ -10,6 +10,11 @@ export interface TranscriptLimits {
 export interface Transcript {
   /** Those that are new or differ from what was known. An entry older than the bound is not kept. */
   upsert(entries: readonly HumanEntry[]): HumanEntry[];
+  /**
+   * Messages as they were when a call took them; those that change something here. The news of what became of them may have
+   * come first: it is processed as it arrives, the answer that brought them a moment later.
+   */
+  took(messages: readonly Typed[]): HumanEntry[];
   /** Those that changed something here. */
   mark(marks: readonly Mark[]): Mark[];
   /** Place of the newest entry; null: there is none. */
@@ -70,6 +75,7 @@ export function createTranscript(limits: TranscriptLimits): Transcript {
 
   return {
     upsert,
+    took: (messages) => upsert(messages.filter((message) => !isOlder(message, byId.get(message.id)))),
     mark: (marks) =>
       marks.filter((mark) => {
         const entry = byId.get(mark.id);
@@ -98,6 +104,11 @@ export function createTranscript(limits: TranscriptLimits): Transcript {
 
 function isOpen(entry: HumanEntry): entry is Asked {
   return entry.kind === "asked" && entry.state === "open";
+}
+
+/** Nothing that was read is taken again, and a repeat stays one. */
+function isOlder(taken: Typed, known: HumanEntry | undefined): boolean {
+  return known?.kind === "typed" && (known.state === "read" || (known.repeat && !taken.repeat));
 }
 
 /** What an entry costs besides its text: names, ids, options. */

@@ -269,6 +269,17 @@ test("[HU75] marks change what the page shows", async () => {
   expect(conversation.view().entries).toMatchObject([{ state: "read" }]);
 });
 
+test.each([true, false])("[HU75] news that overtakes the answer it is about stands (left whole: %s)", async (whole) => {
+  const { conversation, store, type, waits } = conversationUnderTest();
+  await type("hello");
+  const { outcome, gone } = waits({ x: 9 });
+  for (let turns = 0; turns < 100 && store.rows.count("queued") > 0; turns++) await Promise.resolve();
+  store.settle(9, whole);
+  gone.abort();
+  await outcome;
+  expect(conversation.view().entries).toMatchObject([whole ? { state: "read" } : { state: "queued", repeat: true }]);
+});
+
 test("[HU76] an open question is shown as expired when its time is over, and stays on the page until then", async () => {
   const under = conversationUnderTest({ maxEntries: 2 });
   const id = await ask(under);
