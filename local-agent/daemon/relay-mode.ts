@@ -30,6 +30,9 @@ import { hasPage, isLoopback, type Mode } from "./settings.ts";
 import { EXIT, StartFailure, systemErrorCode } from "./start-failure.ts";
 import { createTokenDeposits, type TokenDeposits } from "./token-deposits.ts";
 
+/** Calls whose card is withdrawn because the agent ends are answered that nothing was run, before the link goes. */
+const LAST_ANSWERS_MS = 100;
+
 type RelayMode = Mode & { readonly kind: "relay" };
 
 /** Resolves when the link is up. Throws `StartFailure`; never resolves with a half-started agent. */
@@ -156,7 +159,10 @@ function openLink(
     onGrantsChanged: () => parts.desk.grantsChanged(),
     human: given.human,
   });
-  lifetime.onEnd("link", () => link.close());
+  lifetime.onEnd("link", async () => {
+    if (context.settings.approve.length > 0) await pause(LAST_ANSWERS_MS, timers);
+    await link.close();
+  });
   void link.retired.then(({ reason, message }) => lifetime.end({ exitCode: EXIT.refused, why: reason, message: sentence(new Error(message)) }));
   return link;
 }
@@ -173,6 +179,12 @@ async function firstWelcome(context: AgentContext, link: RelayLink, url: string,
   const outcome = await Promise.race([link.opened.then(() => "opened" as const), ended]);
   cancel();
   if (outcome === "ended") throw new StartFailure("The start was ended before the relay answered.", EXIT.asked);
+}
+
+function pause(ms: number, timers: AgentContext["timers"]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  timers.after(ms, resolve);
+  return promise;
 }
 
 interface DepositParts {
