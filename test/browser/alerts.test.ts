@@ -118,7 +118,7 @@ test("[PG93][PG94] a hidden tab notifies without what was said, and its title fl
   await waitUntil("the title rests", async () => (await page.title()) === "pi-relay");
 });
 
-test("[PG92] a card raised while the page was disconnected appears with its sound when the page is back", async () => {
+test("[PG92] a card raised while the page was disconnected appears with its sound when the page is back (C11)", async () => {
   const { page, scripted, server, uiDir } = await harness.open();
   await recorded(page);
   await toggle(page).click();

@@ -107,7 +107,7 @@ test("[PG84] each button sends its decision, and the reason of a denial goes wit
   expect(await page.getByRole("article").count()).toBe(2);
 });
 
-test("[PG85] a new card takes no focus, Enter and Escape do nothing to it, and Deny comes before Allow", async () => {
+test("[PG85] a new card takes no focus, Enter and Escape do nothing to it, and Deny comes before Allow (C19)", async () => {
   const { page, scripted } = await harness.open();
   const decisions = await answerApprovals(page, () => "allowed");
   await button(page, "Info").focus();
@@ -146,7 +146,7 @@ test("[PG86] its buttons are dead for a moment after any card came, and alive af
   expect(await page.getByRole("article").count()).toBe(3);
 });
 
-test("[PG87] a double click sends one decision, and without an answer the card waits on with the reason", async () => {
+test("[PG87] a double click sends one decision, and without an answer the card waits on with the reason (C09)", async () => {
   const { page, scripted } = await harness.open();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let isFirst = true;
@@ -168,7 +168,7 @@ test("[PG87] a double click sends one decision, and without an answer the card w
   expect(decisions).toHaveLength(2);
 });
 
-test("[PG88] two open pages agree, and a card whose call is over says that nothing was run, until it is dismissed", async () => {
+test("[PG88] two open pages agree, and a card whose call is over says that nothing was run, until it is dismissed (C09, C10)", async () => {
   const { page, context, server, scripted } = await harness.open();
   scripted.setApprovals([
     exampleApproval({ id: "a", tool: "one" }),

@@ -83,7 +83,7 @@ async function call(
 
 const auditOf = (home: Home): string => readFileSync(join(home.dir, "state/pimcp/audit.jsonl"), "utf8");
 
-test("[HU80] [HU83] [HU84] [HU91] [HU94] a command runs when the page allows it and not when it denies it, and the log has both", async () => {
+test("[HU80] [HU83] [HU84] [HU91] [HU94] a command runs when the page allows it and not when it denies it, and the log has both (C09, C14)", async () => {
   const agent = await start();
   const allowed = agent.call("echo secret-word > ran.txt");
   const denied = agent.call("echo other-word > denied.txt");
@@ -116,7 +116,7 @@ test("[HU80] [HU83] [HU84] [HU91] [HU94] a command runs when the page allows it 
   expect(events.at(-1)).toBe("agent.stopped");
 }, 60_000);
 
-test("[HU85] a client that is gone, in either era, takes its card with it: a later click runs nothing", async () => {
+test("[HU85] a client that is gone, in either era, takes its card with it: a later click runs nothing (C10)", async () => {
   const agent = await start();
   for (const era of ["legacy", "modern"] as const) {
     const leave = new AbortController();
@@ -146,7 +146,7 @@ test("[HU88] a decision that cannot be written down runs nothing, and the page s
   expect(existsSync(join(agent.home.root, "ran.txt"))).toBe(false);
 }, 60_000);
 
-test("[HU85] what waits when the agent is killed is not run by its successor, which shows no card of it", async () => {
+test("[HU85] what waits when the agent is killed is not run by its successor, which shows no card of it (C12)", async () => {
   const agent = await start();
   const asked = agent.call("touch ran.txt").catch((error: unknown) => ({ error }));
   const id = await agent.card("touch ran.txt");
