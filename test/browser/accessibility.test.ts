@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { askFor } from "../support/approvals-under-test.ts";
 import { exampleGrant, UNGUARDED } from "../support/desk-under-test.ts";
@@ -41,28 +41,119 @@ test.each(PAGE_STATES.flatMap((state) => (["light", "dark"] as const).map((schem
   },
 );
 
-test("[PG98] the accessibility tree of a call that waits reads in the order in which it is decided", async () => {
-  const approval = PAGE_STATES.find(({ name }) => name === "approval");
-  const { page } = await harness.open(approval?.prepare === undefined ? {} : { prepare: approval.prepare });
-  await page.getByRole("article", { name: "bash" }).waitFor();
-  const tree = await page.getByRole("region", { name: "Calls that wait for you" }).ariaSnapshot();
-  const read = [
-    "Waits for your approval: bash of “Claude”",
-    'article "bash"',
-    'heading "bash"',
-    "letters that look like others (2)",
-    'region "What would run"',
-    "U+0441 looks like c",
-    'region "Its other arguments"',
-    'textbox "If you deny, why (the agent reads it)"',
-    'button "Deny"',
-    'button "Allow once"',
-    'button "Allow this exact command for the sitting"',
-  ];
-  const places = read.map((part) => [part, tree.indexOf(part)] as const);
-  expect(places.filter(([, at]) => at === -1)).toEqual([]);
-  expect(places.map(([, at]) => at)).toEqual(places.map(([, at]) => at).toSorted((a, b) => a - b));
-});
+interface Read {
+  readonly state: string;
+  readonly part: (page: Page) => Locator;
+  readonly inOrder: readonly string[];
+}
+
+/** What a screen reader is given, in the order in which a person needs it. */
+const READ: readonly Read[] = [
+  {
+    state: "approval",
+    part: (page) => page.getByRole("region", { name: "Calls that wait for you" }),
+    inOrder: [
+      "Waits for your approval: bash of “Claude”",
+      'article "bash"',
+      'heading "bash"',
+      "letters that look like others (2)",
+      'region "What would run"',
+      "U+0441 looks like c",
+      'region "Its other arguments"',
+      'textbox "If you deny, why (the agent reads it)"',
+      'button "Deny"',
+      'button "Allow once"',
+      'button "Allow this exact command for the sitting"',
+    ],
+  },
+  {
+    state: "authorization",
+    part: (page) => page.getByRole("region", { name: "Requests for access" }),
+    inOrder: [
+      "Access asked: claude.ai",
+      'article "claude.ai"',
+      'heading "claude.ai"',
+      "calls itself “Claude”",
+      "never allowed before",
+      "run any command as you",
+      "Chrome on macOS, Germany",
+      "same public address as this workstation: yes",
+      "Did you start this just now",
+      'textbox "The code its waiting page shows"',
+      'button "Deny"',
+      'button "Allow"',
+    ],
+  },
+  {
+    state: "conversation",
+    part: (page) => page.getByRole("main"),
+    inOrder: [
+      'heading "Conversation"',
+      'searchbox "Search the timeline"',
+      'checkbox "Hide tools"',
+      'log "Conversation and tool calls"',
+      "text: “Claude”",
+      "I looked at the slow page.",
+      '- text: "You:"',
+      "Take the first one, please.",
+      "text: read",
+      "order by' src | head 840 ms done",
+      'npm test 840 ms failed" [expanded]',
+      "expected 50 rows, got 51",
+      "math: O ( n log",
+      'button "Copy this code"',
+      'article "Question of “Claude”"',
+      'list "Answers to choose from"',
+      'button "Yes, add it"',
+      'textbox "Another answer"',
+      'button "1 question waits"',
+      'textbox "Message"',
+      'button "Add image"',
+      "to “Claude” answers Shall I add the index",
+      'button "Send"',
+    ],
+  },
+  {
+    state: "info",
+    part: (page) => page.getByRole("complementary", { name: "Info" }),
+    inOrder: [
+      "alert",
+      "set a token.",
+      'heading "Apps with access"',
+      "“Claude” at",
+      'button "Remove',
+      "term: Folder",
+      'button "Copy https://relay.example.workers.dev/mcp"',
+      "term: Person",
+      "term: Wait for your click",
+    ],
+  },
+];
+
+test.each(READ.map((read) => ({ read, name: read.state })))(
+  "[PG98] the accessibility tree reads in the order in which it is needed: $name",
+  async ({ read }) => {
+    const state = PAGE_STATES.find(({ name }) => name === read.state);
+    const conversation = state?.conversation?.();
+    const { page, server } = await harness.open({
+      browser: { viewport: { width: 1280, height: 860 } },
+      ...(conversation === undefined ? {} : { conversation }),
+      ...(state?.prepare === undefined ? {} : { prepare: state.prepare }),
+    });
+    await state?.reach(page, server);
+    const part = read.part(page);
+    // What draws markdown is loaded after the words.
+    if (read.state === "conversation") await part.getByRole("button", { name: "Copy this code" }).waitFor();
+    const tree = await part.ariaSnapshot();
+    let from = 0;
+    const missing = read.inOrder.filter((words) => {
+      const at = tree.indexOf(words, from);
+      if (at !== -1) from = at + words.length;
+      return at === -1;
+    });
+    expect(missing.map((words) => `${words} is not where it belongs in\n${tree}`)).toEqual([]);
+  },
+);
 
 test("[PG99] with the keyboard alone a call is denied with a reason, another one allowed, and an app's access taken back", async () => {
   const { page, desk, revocations } = await harness.open({
