@@ -37,8 +37,8 @@ export interface Approvals extends ApprovalGate {
   decide(decision: ApprovalDecision): Promise<ApprovalOutcome>;
   /** What a card is about, uncut; null: it waits no longer. */
   whole(id: string): ShownCall | null;
-  /** Refuses every waiting call. @param why a clause: "the agent ends" */
-  withdrawAll(why: string): void;
+  /** Refuses every waiting call, or those of some clients. @param why a clause: "the agent ends" */
+  withdrawAll(why: string, isTheirs?: (principalId: string) => boolean): void;
   /** `withdrawAll`, and every call that comes before `resume`. */
   suspend(why: string): void;
   resume(): void;
@@ -105,8 +105,8 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
     return { outcome: "denied" };
   }
 
-  function withdrawAll(why: string): void {
-    for (const call of calls.all()) calls.withdraw(call, why);
+  function withdrawAll(why: string, isTheirs: (principalId: string) => boolean = () => true): void {
+    for (const call of calls.all()) if (isTheirs(call.request.principalId)) calls.withdraw(call, why);
   }
 
   return {

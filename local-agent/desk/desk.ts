@@ -62,7 +62,7 @@ export interface Desk {
   refreshGrants(): Promise<readonly Grant[]>;
   /** The relay said that there is a new one. */
   grantsChanged(): void;
-  /** Takes grants back, and then asks what is left. Rejects with `GrantsUnanswered`. */
+  /** Takes grants back, withdraws what their clients wait to be allowed, and then asks what is left. Rejects with `GrantsUnanswered`. */
   revoke(which: Revocation): Promise<RevocationOutcome>;
   /** What a client says is `shown` while a page is open. The returned function says that it was closed; harmless when repeated. */
   pageOpened(): () => void;
@@ -132,6 +132,12 @@ export function createDesk(options: DeskOptions): Desk {
     decide: (decision) => tray.decide(decision),
     refreshGrants: () => granted.refresh(),
     grantsChanged: () => granted.changed(),
-    revoke: (which) => granted.revoke(which),
+    revoke({ ids }) {
+      // Whatever the relay answers: nobody is to be asked for a client that they want gone.
+      const isTheirs = (principalId: string): boolean =>
+        ids === "all" ? principalId.startsWith("grant:") : ids.some((id) => principalId === `grant:${id}`);
+      approvals.withdrawAll("the person takes back this client's access", isTheirs);
+      return granted.revoke({ ids });
+    },
   };
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { DecisionUnrecorded } from "../../../../local-agent/desk/approvals.ts";
 import { APPROVAL_HEAD_CHARS } from "../../../../shared/approval.ts";
+import { deskUnderTest } from "../../../support/desk-under-test.ts";
 import { approvalsUnderTest, askFor } from "../../../support/approvals-under-test.ts";
 
 const textOf = (answer: object): string => ("text" in answer ? String(answer.text) : "");
@@ -64,6 +65,23 @@ describe("[HU85] a card is withdrawn, and a later click is gone,", () => {
     expect(events.at(-2)).toEqual({ t: "approval_over", id, end: "withdrawn" });
     expect(await approvals.decide({ id, decision: "once" })).toEqual({ outcome: "gone" });
     expect(trail.map(({ event }) => event)).toEqual(["approval.asked", "approval.withdrawn"]);
+  });
+
+  test("when its client's access is taken back, whatever the relay says to that; others wait on", async () => {
+    const { desk } = deskUnderTest({ grants: { list: () => Promise.resolve([]), revoke: () => Promise.reject(new Error("away")) } });
+    desk.setLink({ at: "open", since: 1 });
+    const ask = (principalId: string) => askFor(desk.approvals, `echo ${principalId}`, { principalId });
+    const [one, two, token] = [ask("grant:1"), ask("grant:2"), ask("token:1")];
+    const ids = desk.approvals.list().map(({ id }) => id);
+    await expect(desk.revoke({ ids: ["1"] })).rejects.toThrow("away");
+    expect(textOf(await one.answer)).toContain("takes back this client's access");
+    expect(await desk.approvals.decide({ id: ids[0] ?? "", decision: "once" })).toEqual({ outcome: "gone" });
+    expect(desk.approvals.list()).toHaveLength(2);
+    await expect(desk.revoke({ ids: "all" })).rejects.toThrow("away");
+    expect(textOf(await two.answer)).toContain("Nothing was run");
+    expect(desk.approvals.list().map(({ id }) => id)).toEqual([ids[2]]);
+    desk.approvals.withdrawAll("the test ends");
+    await token.answer;
   });
 
   test("when its client turns out to have left at the moment of the click", async () => {
