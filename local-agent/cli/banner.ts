@@ -13,6 +13,11 @@ export interface Audience {
   readonly deployCommand: "npm run deploy" | "pimcp deploy";
 }
 
+/** How the person starts us: `pimcp` need not be on the PATH of somebody who has a checkout. */
+export function programOf({ deployCommand }: Pick<Audience, "deployCommand">): "npm start --" | "pimcp" {
+  return deployCommand === "npm run deploy" ? "npm start --" : "pimcp";
+}
+
 /** A sentence, or a line whose spaces are part of it. */
 type Text = string | { readonly whole: string };
 
@@ -88,8 +93,8 @@ function mcpUrl(agent: RunningAgent, { deployCommand }: Audience): readonly stri
   ];
 }
 
-function page(of: { readonly url: string; readonly file: string }, { info }: RunningAgent, { isTerminal }: Audience): readonly string[] {
-  if (!isTerminal) return [`open ${of.file} in a browser, or run pimcp open`];
+function page(of: { readonly url: string; readonly file: string }, { info }: RunningAgent, audience: Audience): readonly string[] {
+  if (!audience.isTerminal) return [`open ${of.file} in a browser, or run ${programOf(audience)} open`];
   const what = info.oauth ? `Clients are allowed${info.human ? " and you talk with them" : ""}` : "You talk with clients";
   return [of.url, `${what} there. Its address is a secret of yours.`];
 }

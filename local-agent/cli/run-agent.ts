@@ -16,10 +16,11 @@ import type { Mode, Settings } from "../daemon/settings.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { fileLog, stderrLog } from "../node/log-sinks.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
-import { bannerJson, bannerText, type Audience } from "./banner.ts";
+import { bannerJson, bannerText, programOf, type Audience } from "./banner.ts";
 import { cardLines } from "./card-lines.ts";
 import { hasDisplay, openPageFile } from "./open-page.ts";
 import { startLines } from "./start-lines.ts";
+import { talkLines } from "./talk-lines.ts";
 
 export interface RunOrder {
   readonly settings: Settings;
@@ -68,7 +69,7 @@ async function start(context: AgentContext, deployCommand: Audience["deployComma
   requireRoot(root); // Before other agents are looked at: one's own mistake comes first.
   if (mode.kind === "stdio") {
     if (process.stdin.isTTY) context.progress("Speaking MCP on stdin and stdout; a client starts this. Ctrl-C ends it.");
-    return await startOverStdio(context);
+    return await startOverStdio(context, programOf({ deployCommand }));
   }
   try {
     const agent = mode.kind === "http" ? await startHttp(context, mode) : await startAtFreePlace(context, mode);
@@ -79,14 +80,14 @@ async function start(context: AgentContext, deployCommand: Audience["deployComma
 }
 
 /** stdout is the client's, so the page is said on stderr; its secret only where a person reads that. */
-async function startOverStdio(context: AgentContext): Promise<void> {
+async function startOverStdio(context: AgentContext, program: string): Promise<void> {
   try {
     const page = await startStdio(context, { input: process.stdin, output: process.stdout });
     if (page === null) return;
     say(
       process.stderr.isTTY
         ? `You talk with the client on the page: ${page.url} (its address is a secret of yours).`
-        : `You talk with the client on the page: open ${page.file} in a browser, or run pimcp open.`,
+        : `You talk with the client on the page: open ${page.file} in a browser, or run ${program} open.`,
     );
   } catch (error) {
     throw withHolder(error, context);
@@ -120,17 +121,25 @@ async function announce(context: AgentContext, agent: RunningAgent, deployComman
   log.event("info", "agent.ready", { local: agent.local, tools: agent.info.tools.length });
   const shows = settings.openPage && isTerminal && !settings.json && hasDisplay(env, process.platform);
   const isPageOpen = agent.page !== null && shows && (await openPageFile(agent.page.file));
-  if (!isPageOpen) watchInTerminal(context, agent, deployCommand);
+  const program = programOf(audience);
+  if (!isPageOpen) watchInTerminal(context, agent, program);
+  watchTalk(context, agent, program);
 }
 
 /** Nobody may be looking at the page: over SSH, in a container, or with `--no-open`. */
-function watchInTerminal({ clock, timers, lifetime }: AgentContext, { watchCards }: RunningAgent, deployCommand: Audience["deployCommand"]): void {
+function watchInTerminal({ clock, timers, lifetime }: AgentContext, { watchCards }: RunningAgent, program: string): void {
   if (watchCards === null || !process.stderr.isTTY) return;
-  const program = deployCommand === "npm run deploy" ? "npm start --" : "pimcp";
   say(`No page was opened. When an app wants access, a line here says so; in another terminal ${program} pending shows and decides it.`);
   const lines = cardLines(say, program, { clock, timers });
   lifetime.onEnd("card lines", lines.stop);
   watchCards(lines.show);
+}
+
+/** A page that was opened may have been closed since. */
+function watchTalk({ clock, timers, lifetime }: AgentContext, { talk }: RunningAgent, program: string): void {
+  if (talk === null || !process.stderr.isTTY) return;
+  const lines = talkLines(say, program, talk, { clock, timers });
+  lifetime.onEnd("talk lines", lines.stop);
 }
 
 /** Parts of a line come from elsewhere (a relay's words, a file's name): they may not drive the terminal. */

@@ -8,12 +8,14 @@ import { claimAgentPlace, PlaceTaken } from "./agent-lock.ts";
 import { openAudit, type AgentContext } from "./agent-parts.ts";
 import { openPage, type DeskPage } from "./desk-page.ts";
 import { requireFreePort } from "./free-port.ts";
+import type { WatchedDesk } from "./running-agent.ts";
 import { openConversation, openLocalStore } from "./open-conversation.ts";
 import { localPlace } from "./place-dirs.ts";
 
 export interface LocalDesk {
   readonly surface: McpSurface;
   readonly page: DeskPage;
+  readonly talk: WatchedDesk;
   /** For whoever can say whether an answer arrived. */
   readonly exchanges: LocalExchanges;
 }
@@ -62,7 +64,7 @@ export async function openLocalDesk(context: AgentContext, { dir, pageFile }: He
       store.settled(x, whole);
     },
   };
-  return { surface, page: await openPage(context, desk, pageFile), exchanges };
+  return { surface, page: await openPage(context, desk, pageFile), talk: desk, exchanges };
 }
 
 /** Without a relay there is no OAuth, so no app asks for access and none has it. */

@@ -26,12 +26,12 @@ function refusingGate(guarded: readonly string[]): ApprovalGate {
   return { guards: (tool) => guarded.includes(tool), ask: () => Promise.resolve({ allowed: false, text }) };
 }
 
-type Served = LocalDesk | { readonly surface: McpSurface; readonly page: null; readonly exchanges?: undefined };
+type Served = LocalDesk | { readonly surface: McpSurface; readonly page: null; readonly talk: null; readonly exchanges?: undefined };
 
 async function serveTools(context: AgentContext, place: HeldPlace | null, of: InfoParts): Promise<Served> {
   if (place !== null) return openLocalDesk(context, place, of);
   await openAudit(context);
-  return { surface: createSurface(context, of.tools, { calls: UNWATCHED, gate: refusingGate(context.settings.approve) }), page: null };
+  return { surface: createSurface(context, of.tools, { calls: UNWATCHED, gate: refusingGate(context.settings.approve) }), page: null, talk: null };
 }
 
 function withoutRelay(tools: ToolHost, rest: Pick<InfoParts, "mcpUrls" | "tokenSet">): InfoParts {
@@ -60,11 +60,11 @@ export async function startHttp(context: AgentContext, mode: HttpMode): Promise<
   if (place !== null && port !== 0) await requireFreePort(mode.listen);
   const own = `http://${urlHost(host)}:${port}/mcp`;
   const of = withoutRelay(await startTools(context), { mcpUrls: publicFirst(mode, port === 0 ? [] : [own]), tokenSet: true });
-  const { surface, page, exchanges } = await serveTools(context, place, of);
+  const { surface, page, talk, exchanges } = await serveTools(context, place, of);
   const server = await listen(context, mode, { surface, token, exchanges });
   lifetime.onEnd("http", () => server.close());
   const info = describeAgent(context, { ...of, mcpUrls: publicFirst(mode, [server.url]) });
-  return { info, token, client: null, page, local: isLoopback(host) && mode.issuer === null, watchCards: null };
+  return { info, token, client: null, page, local: isLoopback(host) && mode.issuer === null, watchCards: null, talk };
 }
 
 function publicFirst({ issuer }: HttpMode, own: readonly string[]): readonly string[] {

@@ -94,7 +94,9 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   parts.attach(link);
   await openControl(context, { desk: parts.desk, tokens, pending: () => link.pending() }, control);
   await firstWelcome(context, link, url, news);
-  return { info, token, client, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(parts.desk, show) : null };
+  const { desk } = parts;
+  const talk = desk.conversation === null ? null : desk;
+  return { info, token, client, page, local: isLocal, watchCards: mode.oauth ? (show) => watchCards(desk, show) : null, talk };
 }
 
 function watchCards(desk: Desk, show: (waiting: readonly PendingAuthorization[]) => void): void {

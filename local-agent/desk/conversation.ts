@@ -88,7 +88,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     }
   }
 
-  const voices = { ...options, keeper, transcript, clients, seat, learn, sawClient, isPageOpen: () => pages.size > 0 };
+  const isPageOpen = (): boolean => pages.size > 0;
+  const voices = { ...options, keeper, transcript, clients, seat, learn, sawClient, isPageOpen };
   const unsubscribe = store.subscribe(hear);
   return {
     channel: createChannel({ ...voices, waiting }),
@@ -107,6 +108,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       pages.add(page);
       return () => pages.delete(page);
     },
+    isPageOpen,
     close() {
       unsubscribe();
       mirror.close();

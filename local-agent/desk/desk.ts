@@ -66,6 +66,8 @@ export interface Desk {
   revoke(which: Revocation): Promise<RevocationOutcome>;
   /** What a client says is `shown` while a page is open. The returned function says that it was closed; harmless when repeated. */
   pageOpened(): () => void;
+  /** Whether a page shows what is said and what waits; never without `--human`. */
+  isPageOpen(): boolean;
 }
 
 /** They are entries of the conversation already. */
@@ -99,6 +101,7 @@ export function createDesk(options: DeskOptions): Desk {
   return {
     conversation,
     pageOpened: () => conversation?.pageOpened() ?? (() => {}),
+    isPageOpen: () => conversation?.isPageOpen() ?? false,
     approvals,
     callStarted(call) {
       conversation?.sawClient({ principalId: call.principalId, name: call.client }, call.at);

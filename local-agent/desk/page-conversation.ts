@@ -20,6 +20,7 @@ export interface PageConversation {
   sawClient(client: HumanClient, at: number): void;
   /** Somebody can see what is said. The returned function says that the page was closed; harmless when repeated. */
   pageOpened(): () => void;
+  isPageOpen(): boolean;
   /** Its events (`entry`, `marks`, `conversation`), in order, called synchronously; a listener must not throw. Returns the unsubscriber. */
   subscribe(listener: (event: DeskEvent) => void): () => void;
 }

@@ -33,6 +33,7 @@ const agent: RunningAgent = {
   page: { url: "http://127.0.0.1:8790/#SECRET-PAGE", file: "/s/page.html" },
   local: true,
   watchCards: null,
+  talk: null,
 };
 function clientOf({ client }: RunningAgent) {
   if (client === null) throw new Error("this agent has no client");
@@ -128,6 +129,13 @@ test("[ST50] what does not exist is not mentioned", () => {
   const bare = bannerText({ ...agent, page: null, local: false, info: { ...agent.info, oauth: false, warnings: ["There is no bash."] } }, terminal);
   expect(bare).not.toMatch(/Page|OAuth|Only clients/);
   expect(bare).toMatch(/Warning +There is no bash\./);
+});
+
+test("[ST51] where no secret may be printed the page is reached by its file, or by the command that is at hand", () => {
+  const flat = (deployCommand: "npm run deploy" | "pimcp deploy"): string =>
+    bannerText(agent, { ...pipe, columns: 200, deployCommand }).replaceAll(/\s+/g, " ");
+  expect(flat("npm run deploy")).toContain("Page open /s/page.html in a browser, or run npm start -- open ");
+  expect(flat("pimcp deploy")).toContain("Page open /s/page.html in a browser, or run pimcp open ");
 });
 
 test("[ST51] colours are for a terminal that wants them", () => {

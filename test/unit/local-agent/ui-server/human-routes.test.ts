@@ -38,6 +38,7 @@ function recordingConversation(changes: Partial<PageConversation> = {}) {
     view: () => ({ entries: [], unsent: [], isLoaded: true, waiting: null, clients: [] }),
     sawClient: () => undefined,
     pageOpened: () => () => undefined,
+    isPageOpen: () => false,
     subscribe: () => () => undefined,
     ...changes,
   };

@@ -1,0 +1,72 @@
+/** What a person without an open page is told on the agent's terminal: that a client has something for them, and how to see it. */
+import type { DeskEvent } from "../../shared/desk.ts";
+import type { Clock, Timers } from "../../shared/ports.ts";
+import { visibleLine } from "../../shared/visible-text.ts";
+import type { WatchedDesk } from "../daemon/running-agent.ts";
+
+/** Somebody who was told opens the page; more lines would tell them nothing new. */
+const PAUSE_MS = 30_000;
+
+/** The higher, the longer somebody waits for the person. */
+interface News {
+  readonly rank: number;
+  readonly what: string;
+}
+
+/** [ST87] `program`: how the person starts us. What came in a pause is said when it is over, unless a page was opened. */
+export function talkLines(
+  say: (line: string) => void,
+  program: string,
+  desk: WatchedDesk,
+  { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
+): { readonly stop: () => void } {
+  const newsOf = newsSince(clock.now());
+  let unsaid: News | undefined;
+  let quietUntil = 0;
+  let cancel: (() => void) | undefined;
+
+  function speak(): void {
+    if (desk.isPageOpen()) unsaid = undefined;
+    if (unsaid === undefined || cancel !== undefined) return;
+    const pause = quietUntil - clock.now();
+    if (pause > 0) {
+      cancel = timers.after(pause, () => {
+        cancel = undefined;
+        speak();
+      });
+      return;
+    }
+    quietUntil = clock.now() + PAUSE_MS;
+    say(`${unsaid.what}, and no page is open: run ${program} open`);
+    unsaid = undefined;
+  }
+
+  const unsubscribe = desk.subscribe((event) => {
+    const news = newsOf(event);
+    if (news === undefined) return;
+    if (unsaid === undefined || news.rank >= unsaid.rank) unsaid = news;
+    speak();
+  });
+  return {
+    stop() {
+      unsubscribe();
+      cancel?.();
+    },
+  };
+}
+
+/** What was said before this start is loaded later, and is no news. */
+function newsSince(start: number): (event: DeskEvent) => News | undefined {
+  let waiting: ReadonlySet<string> = new Set();
+  return (event) => {
+    if (event.t === "approvals") {
+      const fresh = event.approvals.find(({ id }) => !waiting.has(id));
+      waiting = new Set(event.approvals.map(({ id }) => id));
+      return fresh && { rank: 2, what: `A call of ${visibleLine(fresh.tool, 60)} waits for your click` };
+    }
+    if (event.t !== "entry" || event.entry.at < start) return undefined;
+    const { entry } = event;
+    if (entry.kind === "asked" && entry.state === "open") return { rank: 1, what: "A client asks you something" };
+    return entry.kind === "said" ? { rank: 0, what: "A client said something to you" } : undefined;
+  };
+}
