@@ -1,6 +1,7 @@
 /** One question: may this call run? What would run stands there whole, before the buttons. */
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { JSX } from "preact";
+import type { ApprovalCard } from "../shared/approval.ts";
 import { age } from "../shared/elapsed.ts";
 import { ApprovalButtons } from "./approval-buttons.tsx";
 import { fateSentence } from "./approval-wording.ts";
@@ -21,11 +22,12 @@ export function ApprovalCardShown({ approval, canDecide, onDecide, onShowAll, on
   const { card, state } = approval;
   const now = useNow(state.at === "over" ? null : 1_000);
   const titleId = useId();
+  if (state.at === "over") return <OverCard card={card} state={state} titleId={titleId} onDismiss={onDismiss} />;
   return (
     <article class={`card approval ${state.at}`} aria-labelledby={titleId}>
       <header>
-        <p class="kicker">{state.at === "over" ? "Waited for you" : "Waits for you before it runs"}</p>
-        {state.at === "over" ? null : <p class="expiry">asked {age(card.at, now)}</p>}
+        <p class="kicker">Waits for you before it runs</p>
+        <p class="expiry">asked {age(card.at, now)}</p>
         <h2 id={titleId}>
           <code>
             <StrangerText text={card.tool} maxChars={100} />
@@ -38,11 +40,29 @@ export function ApprovalCardShown({ approval, canDecide, onDecide, onShowAll, on
         </p>
       </header>
       <Command approval={approval} onShowAll={onShowAll} />
-      {state.at === "over" ? (
-        <Fate state={state} onDismiss={onDismiss} />
-      ) : (
-        <ApprovalButtons state={state} canDecide={canDecide} isWhole={isWhole(approval)} onDecide={onDecide} />
-      )}
+      <ApprovalButtons state={state} canDecide={canDecide} isWhole={isWhole(approval)} onDecide={onDecide} />
+    </article>
+  );
+}
+
+interface OverCardProps extends FateProps {
+  readonly card: ApprovalCard;
+  readonly titleId: string;
+}
+
+/** Nothing is decided by it any more: one line, so that what waits and what is said keep their room. The timeline has the rest. */
+function OverCard({ card, state, titleId, onDismiss }: OverCardProps): JSX.Element {
+  return (
+    <article class="card approval over" aria-labelledby={titleId}>
+      <p class="ran">
+        <code id={titleId}>
+          <StrangerText text={card.tool} maxChars={100} />
+        </code>{" "}
+        <code class="summary">
+          <StrangerText text={card.text} maxChars={200} />
+        </code>
+      </p>
+      <Fate state={state} onDismiss={onDismiss} />
     </article>
   );
 }

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import type { JSX } from "preact";
 import { visibleLine } from "../shared/visible-text.ts";
 import { ApprovalCardShown } from "./approval-card.tsx";
@@ -10,15 +11,19 @@ export interface ApprovalCardsProps {
   readonly movedAt: number;
   /** Without the agent nothing can be decided. */
   readonly isLive: boolean;
+  /** Nothing else waits that must keep its place. */
+  readonly mayLeave: boolean;
   readonly onDecide: (id: string, decision: ApprovalChoice, reason?: string) => void;
   readonly onShowAll: (id: string) => void;
   readonly onDismiss: (id: string) => void;
 }
 
-export function ApprovalCards({ approvals, movedAt, isLive, onDecide, onShowAll, onDismiss }: ApprovalCardsProps): JSX.Element {
+export function ApprovalCards({ approvals, movedAt, isLive, mayLeave, onDecide, onShowAll, onDismiss }: ApprovalCardsProps): JSX.Element {
   const isSteady = useSteady(movedAt);
+  const section = useRef<HTMLElement>(null);
+  useLeaving(approvals, mayLeave, section, onDismiss);
   return (
-    <section id="approvals" class="requests" aria-label="Calls that wait for you" tabIndex={-1}>
+    <section ref={section} id="approvals" class="requests" aria-label="Calls that wait for you" tabIndex={-1}>
       <p class="unseen" aria-live="polite">
         {announcement(approvals)}
       </p>
@@ -34,6 +39,30 @@ export function ApprovalCards({ approvals, movedAt, isLive, onDecide, onShowAll,
       ))}
     </section>
   );
+}
+
+/** Long enough to read what became of it. */
+const READ_MS = 8_000;
+
+/**
+ * What the person decided on this page they need not dismiss as well. It stays while anything waits, so that nothing moves
+ * under the pointer, and while a keyboard's focus is in it.
+ */
+function useLeaving(
+  approvals: readonly Approval[],
+  mayLeave: boolean,
+  section: { readonly current: HTMLElement | null },
+  onDismiss: (id: string) => void,
+): void {
+  useEffect(() => {
+    if (!mayLeave || approvals.some(isWaiting)) return undefined;
+    const decidedHere = approvals.filter(({ state }) => state.at === "over" && state.where === "here");
+    if (decidedHere.length === 0) return undefined;
+    const timer = setInterval(() => {
+      if (!section.current?.querySelector(":focus-visible")) decidedHere.forEach(({ card }) => onDismiss(card.id));
+    }, READ_MS);
+    return () => clearInterval(timer);
+  }, [approvals, mayLeave, section, onDismiss]);
 }
 
 /** For screen readers: who wants to run what; the command itself is read on the card. */

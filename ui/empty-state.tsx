@@ -37,6 +37,11 @@ export function EmptyState({ info }: { readonly info: DeskInfo }): JSX.Element {
               <p>Give it the token from the terminal, if one is set. What it does appears here.</p>
             </li>
           )}
+          {info.human ? (
+            <li>
+              <p>Tell it: “Talk with me through pi-relay, and keep waiting for me there.” From then on you can write to it below.</p>
+            </li>
+          ) : null}
         </ol>
       )}
     </section>

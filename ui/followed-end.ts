@@ -31,12 +31,14 @@ export function useFollowedEnd(grows: readonly unknown[], mayMovePage: boolean):
     const log = element.current;
     if (log === null) return undefined;
     const look = (): void => setBelow((old) => (isThere() ? "nothing" : old === "new" ? "new" : "seen"));
+    const inLog = endOf(log);
+    const inPage = endOf(document.documentElement);
     const onScroll = (): void => {
-      isAtEnd.current.element = isNearEnd(log);
+      isAtEnd.current.element = inLog(isAtEnd.current.element);
       look();
     };
     const onPageScroll = (): void => {
-      isAtEnd.current.page = isNearEnd(document.documentElement);
+      isAtEnd.current.page = inPage(isAtEnd.current.page);
       look();
     };
     // Text that is drawn later, images and windows that change: the end stays in view through them too.
@@ -99,6 +101,19 @@ function scrollsItself(log: HTMLElement | null): boolean {
 
 function isNearEnd(scroller: HTMLElement): boolean {
   return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < SLACK_PX;
+}
+
+/**
+ * Whether the person is at the end after a scroll event. The event comes after the scrolling, and what was drawn in between
+ * has made the end go away from them: only who scrolled up has left it.
+ */
+function endOf(scroller: HTMLElement): (wasThere: boolean) => boolean {
+  let last = scroller.scrollTop;
+  return (wasThere) => {
+    const isUp = scroller.scrollTop < last;
+    last = scroller.scrollTop;
+    return isNearEnd(scroller) || (wasThere && !isUp);
+  };
 }
 
 function goTo(scroller: HTMLElement | null): void {

@@ -59,7 +59,13 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   if (page.desk === undefined) return <ConnectionBanner link={page.pageLink} onResume={resume} />;
   return (
     <Shell page={page} desk={page.desk} alerts={alerts} onResume={resume} onRefreshGrants={refreshGrants} onRevoke={revoke}>
-      <ApprovalCards approvals={page.approvals} movedAt={page.cardsMovedAt} isLive={page.pageLink.at === "live"} {...approvalHandlers} />
+      <ApprovalCards
+        approvals={page.approvals}
+        movedAt={page.cardsMovedAt}
+        isLive={page.pageLink.at === "live"}
+        mayLeave={page.cards.every((card) => card.state.at === "over")}
+        {...approvalHandlers}
+      />
       <AuthorizationCards
         cards={page.cards}
         movedAt={page.cardsMovedAt}

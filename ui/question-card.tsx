@@ -115,7 +115,9 @@ function endSentence(
   if (outcome === "over") return "This question is over, so the answer was not sent.";
   if (state === "expired") return "Expired without an answer.";
   if (state === "withdrawn") return "Withdrawn: the app lost its access.";
-  if (state === "answered") return answer === undefined || question.options.includes(answer) ? "Answered." : "Answered in other words.";
+  if (state === "answered") {
+    return answer === undefined || question.options.length === 0 || question.options.includes(answer) ? "Answered." : "Answered in other words.";
+  }
   return outcome === "unsent" ? "Your answer is safe here and is sent when the relay is back." : undefined;
 }
 

@@ -200,6 +200,26 @@ test("[PG88] two open pages agree, and a card whose call is over says that nothi
   expect(await page.getByRole("article").count()).toBe(0);
 });
 
+test("[PG88] what was decided here takes a line and leaves by itself once nothing waits; what ended otherwise stays", async () => {
+  const { page, scripted } = await harness.open();
+  await answerApprovals(page, ({ decision }) => (decision === "deny" ? "denied" : "allowed"));
+  scripted.setApprovals(["a", "b", "c"].map((id) => exampleApproval({ id, tool: `tool-${id}`, text: "one\ntwo\nthree\nfour" })));
+  const card = (id: string): Locator => page.getByRole("article", { name: `tool-${id}` });
+  const height = async (id: string): Promise<number> => (await card(id).boundingBox())?.height ?? 0;
+  await waitUntil("the buttons are alive", () => button(card("a"), "Allow once").isEnabled());
+  const whole = await height("a");
+  await button(card("a"), "Allow once").click();
+  await card("a").getByText("Allowed this once.").waitFor();
+  expect(await height("a")).toBeLessThan(whole / 3);
+  scripted.endApproval("b", "withdrawn");
+  await waitUntil("the buttons are alive", () => button(card("c"), "Deny").isEnabled());
+  expect(await card("a").count()).toBe(1);
+  await button(card("c"), "Deny").click();
+  await card("c").getByText("Denied. Nothing was run.").waitFor();
+  await waitUntil("what was decided here has left", async () => (await page.getByRole("article").count()) === 1, 30_000);
+  await card("b").getByText("Its call is over, nothing was run.").waitFor();
+});
+
 test("[PG88] a card that ended while the page was away says so when it is back, and nothing can be decided meanwhile", async () => {
   const { page, server, scripted, uiDir } = await harness.open();
   scripted.setApprovals([exampleApproval({ id: "a", tool: "one" })]);

@@ -383,6 +383,30 @@ test.each([
   expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
 });
 
+test.each([
+  ["a desk", { width: 1280, height: 800 }],
+  ["a phone", { width: 390, height: 844 }],
+])("[PG74] on %s images that come later do not push the end out of view", async (_what, viewport) => {
+  const png = blackPng(200, 200);
+  const images = [1, 2, 3].map((n) => ({ id: entryId(500 + n), mimeType: "image/png" as const, bytes: png.length }));
+  const conversation = scriptedConversation({ entries: Array.from({ length: 20 }, (_, index) => said(index + 1, `line ${index}`)) });
+  const { page, context } = await harness.open({ conversation, browser: { viewport } });
+  await log(page).getByText("line 19", { exact: true }).waitFor();
+  await context.route("**/api/images/*", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 100 * Number(route.request().url().slice(-1))));
+    await route.fulfill({ contentType: "image/png", body: png });
+  });
+  conversation.entry(typed(21, "pictures", { images }));
+  conversation.entry(said(22, "the last"));
+  await waitUntil("the images are there", async () => (await log(page).locator("img").count()) === 3);
+  await waitUntil("the last one is in view", () =>
+    log(page)
+      .getByText("the last", { exact: true })
+      .evaluate((element) => element.getBoundingClientRect().bottom <= (document.querySelector(".desk-end")?.getBoundingClientRect().top ?? 0)),
+  );
+  expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0);
+});
+
 test("[PG75] with 1,000 entries a key press changes nothing of the timeline, and a piece of output its own row alone", async () => {
   const words = "Some **words** with `code`, $x^2$ and [a link](https://example.com).\n\n- one\n- two\n\n```ts\nconst a = 1;\n```";
   const conversation = scriptedConversation({
