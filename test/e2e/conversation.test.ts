@@ -5,11 +5,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { callTool, type CallResult } from "../support/agent-requests.ts";
+import { callTool } from "../support/agent-requests.ts";
 import { freePort } from "../support/free-port.ts";
 import { personAt, type Person } from "../support/person.ts";
 import { newHome, type Pimcp } from "../support/pimcp.ts";
 import { startRelayApart } from "../support/relay-apart.ts";
+import { LAST, listen, seeded, wordsOf } from "../support/talking-client.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const TURNS = 30;
@@ -62,41 +63,6 @@ test(`[EE30] every word of ${TURNS} turns arrives, in order, whatever dies betwe
   await agent.stop();
 });
 
-interface Word {
-  readonly text: string;
-  readonly isRepeat: boolean;
-}
-
-const LAST = "that is all";
-
-/** The remote agent: asks, waits, and goes on after every error, until it hears the last word. */
-async function listen(endpoint: { readonly url: string; readonly token: string }, turns: number): Promise<Word[]> {
-  const heard: Word[] = [];
-  let turn = 0;
-  let isAsking = true;
-  while (!heard.some((word) => word.text === LAST)) {
-    // A broken call is not repeated as a question: the words of its answer wait for whatever asks next.
-    const asked = isAsking ? callTool(endpoint, "human_ask", { text: `Turn ${turn + 1}?` }) : callTool(endpoint, "human_wait", {});
-    const result: CallResult | undefined = await asked.catch(() => undefined);
-    const words: readonly Word[] = result === undefined ? [] : wordsOf(result);
-    heard.push(...words);
-    if (words.length > 0) turn += 1;
-    isAsking = words.length > 0 && turn < turns;
-    if (result === undefined || result.isError === true) await sleep(150);
-  }
-  return heard;
-}
-
-function wordsOf(result: CallResult): Word[] {
-  if (result.isError === true || result.structuredContent?.["status"] !== "messages") return [];
-  return result.content
-    .flatMap(({ text = "" }) => text.split("\n"))
-    .flatMap((line) => {
-      const found = /\bw\d+\b|that is all/.exec(line)?.[0];
-      return found === undefined ? [] : [{ text: found, isRepeat: /repeat/i.test(line) }];
-    });
-}
-
 /** The person: answers what is asked, and now and then says two or three things unasked. Returns everything in order. */
 async function type(person: Person, random: () => number): Promise<string[]> {
   const typed: string[] = [];
@@ -129,17 +95,6 @@ async function disturb(what: Record<string, () => Promise<void>>, random: () => 
     happened.push(name);
     await what[name]?.();
   }
-}
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 test("[EE31] what the person wrote while nobody listened is handed over together, and read marks follow", async () => {
