@@ -97,6 +97,9 @@ function isSilent({ conversation }: DeskView): boolean {
   return conversation === null || (conversation.entries.length === 0 && conversation.unsent.length === 0 && conversation.clients.length === 0);
 }
 
+/** Windows in which the info panel has a column of its own (layout.css). */
+const BESIDE = "(min-width: 60rem)";
+
 interface ShellProps {
   readonly page: PageState;
   readonly desk: DeskView;
@@ -108,8 +111,17 @@ interface ShellProps {
 }
 
 function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {
-  const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia("(min-width: 60rem)").matches);
+  const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia(BESIDE).matches);
   const cameFrom = useScrollToInfo(isInfoOpen);
+  useEffect(() => {
+    // In a narrow window the panel stands above all else: one that was open beside the timeline would hide what waits.
+    const onChange = ({ matches }: MediaQueryListEvent): void => {
+      if (!matches) setInfoOpen(false);
+    };
+    const wide = window.matchMedia(BESIDE);
+    wide.addEventListener("change", onChange);
+    return () => wide.removeEventListener("change", onChange);
+  }, []);
   const waitingClient = page.pageLink.at === "live" ? waitingClientOf(desk.conversation) : null;
   const waiting = page.cards.filter((card) => card.state.at !== "over").length + page.approvals.filter(isWaiting).length;
   return (

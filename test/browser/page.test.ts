@@ -167,6 +167,16 @@ test("[UI69] on a phone the info panel is led to from anywhere, and closing it l
   expect(await page.evaluate(() => scrollY)).toBe(before);
 });
 
+test("[UI69] the info panel that stood beside the timeline closes when the window becomes narrow", async () => {
+  const { page } = await harness.open({ browser: { viewport: { width: 1280, height: 800 } } });
+  const panel = page.getByRole("complementary", { name: "Info" });
+  await panel.waitFor();
+  await page.setViewportSize(PHONE);
+  await waitUntil("the panel is closed", async () => (await panel.count()) === 0);
+  await page.getByRole("button", { name: "Info" }).click();
+  expect(await panel.isVisible()).toBe(true);
+});
+
 async function isInView(page: Page, name: RegExp): Promise<boolean> {
   const box = await row(page, name).boundingBox();
   return box !== null && box.y >= 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0);
