@@ -11,6 +11,8 @@ export const APPROVAL_HEAD_CHARS = 16_384;
 
 export const ApprovalCard = v.object({
   id: v.string(),
+  /** The call's row on the timeline. */
+  callId: v.string(),
   tool: v.string(),
   /** What the client calls itself, as the timeline shows it. */
   client: v.string(),

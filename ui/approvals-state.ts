@@ -48,6 +48,11 @@ export function isWaiting({ state }: Approval): boolean {
   return state.at !== "over";
 }
 
+/** Ids of the calls that wait for a click: nothing of them runs yet. */
+export function waitingCallIds(approvals: readonly Approval[]): ReadonlySet<string> {
+  return new Set(approvals.filter(isWaiting).map(({ card }) => card.callId));
+}
+
 /** Known cards keep their place, new ones are added below them; what waits no longer says so. */
 export function withApprovals(known: readonly Approval[], list: readonly ApprovalCard[]): readonly Approval[] {
   const byId = new Map(list.map((card) => [card.id, card]));

@@ -13,21 +13,25 @@ const MARKS: Record<TimelineCall["state"], { readonly sign: string; readonly wor
   cancelled: { sign: "⊘", word: "cancelled" },
 };
 
+const AWAITED = { sign: "?", word: "not run yet" };
+
 /** Shorter calls would only flash. */
 const SHOW_LIVE_AFTER_MS = 1_500;
 
 export interface CallRowProps {
   readonly call: TimelineCall;
+  /** It waits for the person's click, and nothing of it runs yet. */
+  readonly isAwaited: boolean;
   readonly now: number;
   /** Where more than one client is at work. */
   readonly showsClient: boolean;
 }
 
-export function CallRow({ call, now, showsClient }: CallRowProps): JSX.Element {
+export function CallRow({ call, isAwaited, now, showsClient }: CallRowProps): JSX.Element {
   const [chosen, choose] = useState<"open" | "closed" | undefined>(undefined);
   const outputId = useId();
   const isOpen = chosen === undefined ? opensByItself(call, now) : chosen === "open";
-  const mark = MARKS[call.state];
+  const mark = isAwaited && call.state === "running" ? AWAITED : MARKS[call.state];
   const ms = call.durationMs ?? Math.max(0, now - call.startedAt);
   return (
     <li class={`call ${call.state}`}>
@@ -48,7 +52,7 @@ export function CallRow({ call, now, showsClient }: CallRowProps): JSX.Element {
             <StrangerText text={call.client} maxChars={200} />
           </span>
         ) : null}
-        <span class="ms">{duration(ms)}</span>
+        <span class="ms">{mark === AWAITED ? "waits for you" : duration(ms)}</span>
         <span class="mark">
           <span aria-hidden="true">{mark.sign}</span>
           <span class="unseen">{mark.word}</span>

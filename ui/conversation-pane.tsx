@@ -19,12 +19,14 @@ export interface ConversationPaneProps {
   /** Null where clients cannot talk with the person: only what ran is shown. */
   readonly conversation: Conversation | null;
   readonly calls: readonly TimelineCall[];
+  /** Those that wait for a click, by id. */
+  readonly waitingCalls: ReadonlySet<string>;
   readonly isLive: boolean;
   readonly mayMovePage: boolean;
   readonly onEarlier: (history: HistoryAnswer) => void;
 }
 
-export function ConversationPane({ secret, conversation, calls, isLive, mayMovePage, onEarlier }: ConversationPaneProps): JSX.Element {
+export function ConversationPane({ secret, conversation, calls, waitingCalls, isLive, mayMovePage, onEarlier }: ConversationPaneProps): JSX.Element {
   const api = useMemo(() => conversationApi(secret), [secret]);
   const first = conversation?.entries[0]?.n;
   const loadEarlier = useCallback(async () => {
@@ -44,7 +46,16 @@ export function ConversationPane({ secret, conversation, calls, isLive, mayMoveP
   const now = Math.max(tick, heardAt);
   return (
     <>
-      <Timeline conversation={conversation} calls={calls} api={api} isLive={isLive} now={now} mayMovePage={mayMovePage} onEarlier={loadEarlier} />
+      <Timeline
+        conversation={conversation}
+        calls={calls}
+        waitingCalls={waitingCalls}
+        api={api}
+        isLive={isLive}
+        now={now}
+        mayMovePage={mayMovePage}
+        onEarlier={loadEarlier}
+      />
       {conversation === null ? null : (
         <>
           <Announcer conversation={conversation} />

@@ -1,8 +1,8 @@
 /** The whole page: who may see it, and its layout. */
-import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { ApprovalCards } from "./approval-cards.tsx";
-import { isWaiting } from "./approvals-state.ts";
+import { isWaiting, waitingCallIds } from "./approvals-state.ts";
 import { AuthorizationCards } from "./authorization-cards.tsx";
 import { ConnectionBanner, RelayBanner } from "./connection-banner.tsx";
 import { ConversationPane } from "./conversation-pane.tsx";
@@ -47,6 +47,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   );
   const refreshGrants = useCallback(() => askForGrants(secret), [secret]);
   const revoke = useCallback((which: Revocation) => sendRevocation(secret, which), [secret]);
+  const waitingCalls = useMemo(() => waitingCallIds(page.approvals), [page.approvals]);
   const approvalHandlers = useApprovalHandlers(secret, dispatch);
   const addEarlier = useCallback((history: HistoryAnswer) => dispatch({ t: "earlier", ...history }), [dispatch]);
   useTitle({
@@ -83,6 +84,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
           secret={secret}
           conversation={page.desk.conversation}
           calls={page.desk.timeline}
+          waitingCalls={waitingCalls}
           isLive={page.pageLink.at === "live"}
           mayMovePage={page.cards.every((card) => card.state.at === "over") && !page.approvals.some(isWaiting)}
           onEarlier={addEarlier}

@@ -16,6 +16,8 @@ import { useNow } from "./use-now.ts";
 export interface TimelineProps {
   readonly conversation: Conversation | null;
   readonly calls: readonly TimelineCall[];
+  /** Those that wait for a click, by id. */
+  readonly waitingCalls: ReadonlySet<string>;
   readonly api: ConversationApi;
   readonly isLive: boolean;
   readonly now: number;
@@ -28,7 +30,7 @@ export interface TimelineProps {
 const Row = memo(CallRow);
 
 /** What was said and what happened on this machine, oldest first; follows the end as long as the person stays there. */
-export function Timeline({ conversation, calls, api, isLive, now, mayMovePage, onEarlier }: TimelineProps): JSX.Element {
+export function Timeline({ conversation, calls, waitingCalls, api, isLive, now, mayMovePage, onEarlier }: TimelineProps): JSX.Element {
   const [filter, setFilter] = useState<TimelineFilter>({ calls: "all", search: "" });
   const shown = useMemo(() => timelineItems(conversation, calls, filter), [conversation, calls, filter]);
   const end = useFollowedEnd([shown], mayMovePage);
@@ -54,7 +56,7 @@ export function Timeline({ conversation, calls, api, isLive, now, mayMovePage, o
           ) : null}
           {note === undefined ? null : <p class="muted">{note}</p>}
           {conversation === null ? null : <Earlier conversation={conversation} onEarlier={onEarlier} onBefore={end.holdPlace} />}
-          <Items items={shown.items} conversation={conversation} calls={calls} api={api} isLive={isLive} now={now} />
+          <Items items={shown.items} conversation={conversation} calls={calls} waitingCalls={waitingCalls} api={api} isLive={isLive} now={now} />
         </div>
       </div>
       {end.below === "nothing" || conversation === null ? null : (
@@ -66,11 +68,11 @@ export function Timeline({ conversation, calls, api, isLive, now, mayMovePage, o
   );
 }
 
-interface ItemsProps extends Pick<TimelineProps, "conversation" | "calls" | "api" | "isLive" | "now"> {
+interface ItemsProps extends Pick<TimelineProps, "conversation" | "calls" | "waitingCalls" | "api" | "isLive" | "now"> {
   readonly items: readonly TimelineItem[];
 }
 
-function Items({ items, conversation, calls, api, isLive, now }: ItemsProps): JSX.Element {
+function Items({ items, conversation, calls, waitingCalls, api, isLive, now }: ItemsProps): JSX.Element {
   const tick = useNow(calls.some((call) => call.state === "running") ? 500 : null);
   const showsClient = hasSeveralClients(calls);
   const answers = useMemo(() => answersOf(conversation), [conversation]);
@@ -88,7 +90,13 @@ function Items({ items, conversation, calls, api, isLive, now }: ItemsProps): JS
           case "call":
             // The clock concerns only what runs: other rows are not drawn again.
             return (
-              <Row key={keyOf(item)} call={item.call} now={item.call.state === "running" ? tick : item.call.startedAt} showsClient={showsClient} />
+              <Row
+                key={keyOf(item)}
+                call={item.call}
+                isAwaited={waitingCalls.has(item.call.callId)}
+                now={item.call.state === "running" ? tick : item.call.startedAt}
+                showsClient={showsClient}
+              />
             );
           case "entry":
           case "unsent":

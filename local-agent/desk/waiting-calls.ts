@@ -74,7 +74,7 @@ export function createWaitingCalls(options: WaitingCallsOptions): WaitingCalls {
       if (refusal !== undefined) return Promise.resolve(refusal);
       const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
       const whole = wholeCall(request);
-      const card = { id: options.newId(), tool: request.tool, client: facts.client, at: options.now(), ...headOf(whole) };
+      const card = { id: options.newId(), callId: request.callId, tool: request.tool, client: facts.client, at: options.now(), ...headOf(whole) };
       const onAbort = (): void => withdraw(call, endedWhy(request.signal.reason));
       const call: WaitingCall = { card, request, whole, facts, answer: resolve, onAbort };
       open.set(card.id, call);

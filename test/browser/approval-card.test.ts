@@ -258,3 +258,14 @@ test("[PG83][PG84] with the agent's own gate: a long call is loaded whole and ru
   expect(await second.answer).toMatchObject({ allowed: false });
   expect(complaints).toEqual([]);
 });
+
+test("[UI60] the row of a call says that it waits for a click, until it may run", async () => {
+  const { page, desk, scripted } = await harness.open();
+  desk.callStarted({ callId: "call-1", tool: "bash", args: { command: "make" }, client: "Claude", principalId: "grant:1", at: Date.now() });
+  desk.callStarted({ callId: "call-2", tool: "bash", args: { command: "ls" }, client: "Claude", principalId: "grant:1", at: Date.now() });
+  scripted.setApprovals([exampleApproval({ text: "make" })]);
+  await button(page, /bash make waits for you not run yet$/).waitFor();
+  await button(page, /bash ls .*running$/).waitFor();
+  scripted.endApproval("approval-1", "allowed");
+  await button(page, /bash make .*running$/).waitFor();
+});

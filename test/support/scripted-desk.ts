@@ -6,7 +6,17 @@ import type { Desk } from "../../local-agent/desk/desk.ts";
 
 export function exampleApproval(changes: Partial<ApprovalCard> = {}): ApprovalCard {
   const text = changes.text ?? "npm test -- --watch=false && git push";
-  return { id: "approval-1", tool: "bash", client: "“Claude”", at: Date.now() - 2_000, text, totalChars: text.length, beside: "", ...changes };
+  return {
+    id: "approval-1",
+    callId: "call-1",
+    tool: "bash",
+    client: "“Claude”",
+    at: Date.now() - 2_000,
+    text,
+    totalChars: text.length,
+    beside: "",
+    ...changes,
+  };
 }
 
 export interface ScriptedDesk {
