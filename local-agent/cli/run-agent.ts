@@ -127,9 +127,10 @@ async function announce(context: AgentContext, agent: RunningAgent, deployComman
 }
 
 /** Nobody may be looking at the page: over SSH, in a container, or with `--no-open`. */
-function watchInTerminal({ clock, timers, lifetime }: AgentContext, { watchCards }: RunningAgent, program: string): void {
+function watchInTerminal({ clock, timers, lifetime }: AgentContext, { watchCards, talk }: RunningAgent, program: string): void {
   if (watchCards === null || !process.stderr.isTTY) return;
-  say(`No page was opened. When an app wants access, a line here says so; in another terminal ${program} pending shows and decides it.`);
+  const open = talk === null ? "" : `; ${program} open opens the page, where you talk with clients`;
+  say(`No page was opened. When an app wants access, a line here says so; in another terminal ${program} pending shows and decides it${open}.`);
   const lines = cardLines(say, program, { clock, timers });
   lifetime.onEnd("card lines", lines.stop);
   watchCards(lines.show);
