@@ -114,3 +114,18 @@ test("[ST84] [ER7] the agent whose page has the port is named, also where it has
     `Port ${port} is used by the agent that runs already (process ${pid}, root ${home.root}): choose another with --ui-port, or end that one with kill ${pid}.\n`,
   );
 });
+
+test("[HU42] the times that a client is told are those of the workstation's zone", async () => {
+  const home = newHome();
+  const program = startProgram(home, ["--http", ...QUIET, "--human"], { TZ: "Pacific/Chatham" });
+  const { mcpUrl, pageFile } = await program.ready();
+  const page = pageClient(pageFile);
+  for (const text of ["one", "two"]) await page.post("/api/say", { id: randomUUID(), text, images: [], to: null });
+  const { conversation } = await page.snapshotWhen("both are kept", (state) => state.conversation?.entries.length === 2);
+  const client = await SDK_CLIENTS["SDK v2, modern"]({ url: mcpUrl, token: home.token() });
+  // 12:45 or 13:45 ahead of UTC: no machine of ours is there.
+  const zone = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: "Pacific/Chatham" });
+  const lines = conversation?.entries.map(({ at, text }, index) => `[${index + 1}/2 · ${zone.format(at)}] ${text}`).join("\n");
+  expect(await client.call("human_wait", {})).toMatchObject({ content: [{ type: "text", text: lines }] });
+  await client.close();
+});
