@@ -268,4 +268,5 @@ test("[UI60] the row of a call says that it waits for a click, until it may run"
   await button(page, /bash ls .*running$/).waitFor();
   scripted.endApproval("approval-1", "allowed");
   await button(page, /bash make .*running$/).waitFor();
+  expect(await button(page, /waits for you/).count()).toBe(0);
 });

@@ -14,7 +14,7 @@ import { waitUntil } from "../support/wait-until.ts";
 const WORDS = 12;
 const SEED = Number(process.env["CONVERSATION_SEED"] ?? "20261201");
 
-test(`[EE33] ${WORDS} messages typed into the page arrive, in order, whatever dies behind it (seed ${SEED})`, { timeout: 240_000 }, async () => {
+test(`[EE39] ${WORDS} messages typed into the page arrive, in order, whatever dies behind it (seed ${SEED})`, { timeout: 240_000 }, async () => {
   const random = seeded(SEED);
   await using relay = await startRelayApart();
   await using home = newHome();
