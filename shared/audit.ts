@@ -45,6 +45,9 @@ const AuthorizationAudit = v.object({
 
 const GrantsAudit = v.object({ event: v.literal("grants.revoked"), all: v.boolean(), ids: v.array(v.string()), revoked: v.number() });
 
+/** What was allowed for the sitting is asked about again. */
+const ForgottenAudit = v.object({ event: v.literal("approvals.forgotten"), calls: v.number() });
+
 const AgentAudit = v.object({
   event: v.picklist(["agent.started", "agent.stopped"]),
   root: v.string(),
@@ -53,7 +56,7 @@ const AgentAudit = v.object({
 });
 
 /** What a part tells; when it happened and who wrote it is added where it is written. */
-export const AuditEvent = v.variant("event", [CallAudit, AuthorizationAudit, GrantsAudit, AgentAudit]);
+export const AuditEvent = v.variant("event", [CallAudit, AuthorizationAudit, GrantsAudit, ForgottenAudit, AgentAudit]);
 export type AuditEvent = v.InferOutput<typeof AuditEvent>;
 
 export const AuditEntry = v.intersect([v.object(EVERY), AuditEvent]);

@@ -86,6 +86,8 @@ export const DeskSnapshot = v.object({
   grants: v.nullable(v.array(Grant)),
   timeline: v.array(TimelineCall),
   approvals: v.array(ApprovalCard),
+  /** Exact calls that were allowed for the sitting. */
+  remembered: v.number(),
   conversation: v.nullable(ConversationView),
 });
 export type DeskSnapshot = v.InferOutput<typeof DeskSnapshot>;
@@ -100,6 +102,7 @@ export const DeskEvent = v.variant("t", [
   v.object({ t: v.literal("call"), call: TimelineCall }),
   v.object({ t: v.literal("output"), callId: v.string(), delta: v.string() }),
   v.object({ t: v.literal("approvals"), approvals: v.array(ApprovalCard) }),
+  v.object({ t: v.literal("remembered"), remembered: v.number() }),
   /** A card is over; every open page says so. */
   v.object({ t: v.literal("approval_over"), id: v.string(), end: ApprovalEnd }),
   /** A new entry, or the same one changed: by id. */

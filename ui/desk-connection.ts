@@ -193,6 +193,15 @@ export function sendRevocation(secret: string, which: Revocation): Promise<strin
   );
 }
 
+/** Has every call that was allowed for the sitting wait for a click again. Like `sendRevocation`. */
+export function sendForget(secret: string): Promise<string | undefined> {
+  return ask(
+    "/api/forget",
+    { method: "POST", headers: { ...authorization(secret), "content-type": "application/json" }, body: "{}" },
+    "The agent could not be reached. Try again; what was allowed ends with the agent.",
+  );
+}
+
 async function ask(path: string, request: RequestInit, unreachable: string): Promise<string | undefined> {
   try {
     const response = await fetch(path, { ...request, signal: AbortSignal.timeout(DECIDE_DEADLINE_MS), cache: "no-store" });

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { Grant, Revocation } from "../shared/authorization.ts";
 import type { DeskInfo, LinkState } from "../shared/desk.ts";
 import { elapsed } from "../shared/elapsed.ts";
+import { AllowedCalls } from "./allowed-calls.tsx";
 import { Fact } from "./fact.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import type { PageLink } from "./desk-connection.ts";
@@ -17,11 +18,13 @@ export interface InfoPanelProps {
   readonly pageLink: PageLink;
   readonly waiting: LabelledWaiting | null;
   readonly grants: readonly Grant[] | null;
+  readonly remembered: number;
+  readonly onForget: () => Promise<string | undefined>;
   readonly onRefreshGrants: () => Promise<string | undefined>;
   readonly onRevoke: (which: Revocation) => Promise<string | undefined>;
 }
 
-export function InfoPanel({ info, link, pageLink, waiting, grants, onRefreshGrants, onRevoke }: InfoPanelProps): JSX.Element {
+export function InfoPanel({ info, link, pageLink, waiting, grants, remembered, onForget, onRefreshGrants, onRevoke }: InfoPanelProps): JSX.Element {
   const now = useNow(1_000);
   return (
     <aside id="info" class="info" aria-label="Info">
@@ -69,7 +72,10 @@ export function InfoPanel({ info, link, pageLink, waiting, grants, onRefreshGran
           )}
         </Fact>
         <Fact name="Tools">{info.tools.length === 0 ? "none" : <Names names={info.tools} />}</Fact>
-        <Fact name="Wait for your click">{info.approve.length === 0 ? "none of them" : <Names names={info.approve} />}</Fact>
+        <Fact name="Wait for your click">
+          {info.approve.length === 0 ? "none of them" : <Names names={info.approve} />}
+          {info.approve.length === 0 ? null : <AllowedCalls remembered={remembered} onForget={onForget} />}
+        </Fact>
         <Fact name="Denied to file tools">{info.deny.length === 0 ? "nothing" : <Names names={info.deny} />}</Fact>
         <Fact name="Ways in">
           <p>{info.oauth ? "Approval on this page (OAuth): on" : "Approval on this page (OAuth): off"}</p>

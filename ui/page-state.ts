@@ -26,6 +26,8 @@ export interface DeskView {
   readonly timeline: readonly TimelineCall[];
   /** Null until the relay was asked. */
   readonly grants: readonly Grant[] | null;
+  /** Exact calls that were allowed for the sitting. */
+  readonly remembered: number;
   /** Null where clients cannot talk with the person. */
   readonly conversation: Conversation | null;
 }
@@ -109,6 +111,8 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return changeConversation(page, (conversation) => afterConversationEvent(conversation, event));
     case "approvals":
       return withApprovalList(page, event.approvals, now);
+    case "remembered":
+      return changeDesk(page, (desk) => ({ ...desk, remembered: event.remembered }));
     case "approval_over":
       return changeApprovals(page, withApprovalOver(page.approvals, event.id, event.end), now);
     case "displaced":

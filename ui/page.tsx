@@ -8,7 +8,7 @@ import { ConnectionBanner, RelayBanner } from "./connection-banner.tsx";
 import { ConversationPane } from "./conversation-pane.tsx";
 import type { HistoryAnswer } from "../shared/human/page.ts";
 import type { Revocation } from "../shared/authorization.ts";
-import { askForGrants, connectToDesk, sendDecision, sendRevocation, type DeskConnection } from "./desk-connection.ts";
+import { askForGrants, connectToDesk, sendDecision, sendForget, sendRevocation, type DeskConnection } from "./desk-connection.ts";
 import { EmptyState } from "./empty-state.tsx";
 import { GetIn } from "./get-in.tsx";
 import { InfoPanel } from "./info-panel.tsx";
@@ -46,6 +46,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
     [secret, dispatch],
   );
   const refreshGrants = useCallback(() => askForGrants(secret), [secret]);
+  const forget = useCallback(() => sendForget(secret), [secret]);
   const revoke = useCallback((which: Revocation) => sendRevocation(secret, which), [secret]);
   const waitingCalls = useMemo(() => waitingCallIds(page.approvals), [page.approvals]);
   const approvalHandlers = useApprovalHandlers(secret, dispatch);
@@ -59,7 +60,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   if (page.pageLink.at === "refused") return <GetIn why="old_secret" />;
   if (page.desk === undefined) return <ConnectionBanner link={page.pageLink} onResume={resume} />;
   return (
-    <Shell page={page} desk={page.desk} alerts={alerts} onResume={resume} onRefreshGrants={refreshGrants} onRevoke={revoke}>
+    <Shell page={page} desk={page.desk} alerts={alerts} onResume={resume} onRefreshGrants={refreshGrants} onRevoke={revoke} onForget={forget}>
       <ApprovalCards
         approvals={page.approvals}
         movedAt={page.cardsMovedAt}
@@ -109,10 +110,11 @@ interface ShellProps {
   readonly onResume: () => void;
   readonly onRefreshGrants: () => Promise<string | undefined>;
   readonly onRevoke: (which: Revocation) => Promise<string | undefined>;
+  readonly onForget: () => Promise<string | undefined>;
   readonly children: (JSX.Element | null)[];
 }
 
-function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, children }: ShellProps): JSX.Element {
+function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, onForget, children }: ShellProps): JSX.Element {
   const [isInfoOpen, setInfoOpen] = useState(() => window.matchMedia(BESIDE).matches);
   const cameFrom = useScrollToInfo(isInfoOpen);
   useEffect(() => {
@@ -149,6 +151,8 @@ function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, childr
           pageLink={page.pageLink}
           waiting={waitingClient}
           grants={desk.grants}
+          remembered={desk.remembered}
+          onForget={onForget}
           onRefreshGrants={onRefreshGrants}
           onRevoke={onRevoke}
         />

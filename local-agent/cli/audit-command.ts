@@ -39,6 +39,7 @@ const EVENTS: Readonly<Record<AuditEntry["event"], string>> = {
   "approval.withdrawn": "withdrawn",
   "authorization.decided": "app decided",
   "grants.revoked": "access taken back",
+  "approvals.forgotten": "sitting forgotten",
   "agent.started": "agent started",
   "agent.stopped": "agent ended",
 };
@@ -50,6 +51,8 @@ function factsOf(entry: AuditEntry): string {
       return shown(`“${visibleLine(entry.client, 100)}”`, `at ${visibleLine(entry.redirectHost, 200)}`, visibleLine(entry.outcome, 30));
     case "grants.revoked":
       return shown(entry.all ? "all" : entry.ids.map((id) => visibleLine(id, 100)).join(" "), `${entry.revoked} ended`);
+    case "approvals.forgotten":
+      return `${entry.calls} exact ${entry.calls === 1 ? "call waits" : "calls wait"} for a click again`;
     case "agent.started":
     case "agent.stopped":
       return shown(visibleLine(entry.root, 200), guardedText(entry.guarded), `process ${entry.agent}`);

@@ -35,6 +35,10 @@ export interface Approvals extends ApprovalGate {
    * allowing one could not be written down; the call is refused then.
    */
   decide(decision: ApprovalDecision): Promise<ApprovalOutcome>;
+  /** How many exact calls were allowed for the sitting. */
+  remembered(): number;
+  /** Each of them waits for a click again, from the next call on. */
+  forgetRemembered(): void;
   /** What a card is about, uncut; null: it waits no longer. */
   whole(id: string): ShownCall | null;
   /** Refuses every waiting call, or those of some clients. @param why a clause: "the agent ends" */
@@ -94,7 +98,10 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       throw new DecisionUnrecorded(`The call was refused, because your decision could not be recorded: ${said}`, { cause });
     }
     if (!calls.isOpen(call)) return GONE;
-    if (how === "sitting") remembered.add(call.request);
+    if (how === "sitting") {
+      remembered.add(call.request);
+      options.publish({ t: "remembered", remembered: remembered.count() });
+    }
     calls.end(call, "allowed", { allowed: true });
     return { outcome: "allowed" };
   }
@@ -123,6 +130,15 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       if (call === undefined || deciding.has(call)) return GONE;
       deciding.add(call);
       return decision === "deny" ? deny(call, reason) : allow(call, decision);
+    },
+    remembered: () => remembered.count(),
+    forgetRemembered() {
+      const forgotten = remembered.clear();
+      if (forgotten === 0) return;
+      options.publish({ t: "remembered", remembered: 0 });
+      void audit
+        .record({ event: "approvals.forgotten", calls: forgotten })
+        .catch(() => options.log.event("error", "audit.failed", { event: "approvals.forgotten" }));
     },
     whole: (id) => calls.get(id)?.whole ?? null,
     withdrawAll,
@@ -161,12 +177,26 @@ function untilOver({ signal }: ApprovalRequest, restMs: number, timers: Timers):
   });
 }
 
+interface Memory {
+  has(request: ApprovalRequest): boolean;
+  add(request: ApprovalRequest): void;
+  count(): number;
+  /** Returns how many there were. */
+  clear(): number;
+}
+
 /** The calls that were allowed for the sitting: same client, same tool, same arguments. Hashed, because arguments may be megabytes. */
-function createMemory(): { has(request: ApprovalRequest): boolean; add(request: ApprovalRequest): void } {
+function createMemory(): Memory {
   const keys = new Set<string>();
   const keyOf = ({ principalId, tool, args }: ApprovalRequest): string => sha256(canonicalJson([principalId, tool, args]));
   return {
     has: (request) => keys.has(keyOf(request)),
+    count: () => keys.size,
+    clear() {
+      const { size } = keys;
+      keys.clear();
+      return size;
+    },
     add(request) {
       keys.add(keyOf(request));
       for (const oldest of keys) {

@@ -95,6 +95,7 @@ export function createDesk(options: DeskOptions): Desk {
     grants: granted.known(),
     timeline: timeline.list(),
     approvals: approvals.list(),
+    remembered: approvals.remembered(),
     conversation: conversation?.view() ?? null,
   });
 

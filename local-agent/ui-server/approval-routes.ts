@@ -14,6 +14,11 @@ export function mountApprovals(app: Hono, desk: Desk): void {
     const whole = desk.approvals.whole(c.req.param("id"));
     return whole === null ? failure(c, 404, "This call waits no longer.") : c.json(whole);
   });
+  app.post("/api/forget", ...smallJson, (c) => {
+    desk.approvals.forgetRemembered();
+    return c.json({});
+  });
+  app.all("/api/forget", (c) => methodNotAllowed(c, "POST"));
   app.all("/api/approve", (c) => methodNotAllowed(c, "POST"));
   app.all("/api/approvals/:id", (c) => methodNotAllowed(c, "GET"));
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Locator, Page } from "playwright-core";
 import { startUiServer } from "../../local-agent/ui-server/server.ts";
 import { askFor } from "../support/approvals-under-test.ts";
-import { exampleAuthorization, UNGUARDED } from "../support/desk-under-test.ts";
+import { EXAMPLE_INFO, exampleAuthorization, UNGUARDED } from "../support/desk-under-test.ts";
 import { pageHarness, SECRET } from "../support/page-under-test.ts";
 import { answerApprovals, exampleApproval } from "../support/scripted-desk.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -256,6 +256,25 @@ test("[PG83][PG84] with the agent's own gate: a long call is loaded whole and ru
   second.end.abort();
   await page.getByText("Its call is over, nothing was run.").waitFor();
   expect(await second.answer).toMatchObject({ allowed: false });
+  expect(complaints).toEqual([]);
+});
+
+test("[PG77] the info panel counts the calls that are allowed for the sitting, and has them wait for a click again", async () => {
+  const { page, desk, complaints } = await harness.open({
+    desk: { approvals: { ...UNGUARDED, guarded: ["bash"] }, info: { ...EXAMPLE_INFO, approve: ["bash"] } },
+    browser: { viewport: { width: 1280, height: 860 } },
+  });
+  await page.getByText("Nothing is allowed for the sitting.").waitFor();
+  const first = askFor(desk.approvals, "make");
+  await waitUntil("the button is alive", () => button(page, SITTING).isEnabled());
+  await button(page, SITTING).click();
+  expect(await first.answer).toEqual({ allowed: true });
+  await page.getByText("1 exact call is allowed for the sitting, without a click.").waitFor();
+  expect(await askFor(desk.approvals, "make").answer).toEqual({ allowed: true });
+  await button(page, "Ask me again").click();
+  await page.getByText("Nothing is allowed for the sitting.").waitFor();
+  void askFor(desk.approvals, "make");
+  await page.getByRole("article", { name: "bash" }).getByRole("button", { name: "Deny" }).waitFor();
   expect(complaints).toEqual([]);
 });
 

@@ -6,7 +6,16 @@ import { EXAMPLE_INFO } from "../../support/desk-under-test.ts";
 const output = (callId: string, delta: string): DeskEvent => ({ t: "output", callId, delta });
 const snapshot: DeskEvent = {
   t: "snapshot",
-  snapshot: { info: EXAMPLE_INFO, link: { at: "open", since: 0 }, authorizations: [], grants: null, timeline: [], approvals: [], conversation: null },
+  snapshot: {
+    info: EXAMPLE_INFO,
+    link: { at: "open", since: 0 },
+    authorizations: [],
+    grants: null,
+    timeline: [],
+    approvals: [],
+    remembered: 0,
+    conversation: null,
+  },
 };
 
 function frames(): { add(event: DeskEvent): void; frame(): void; readonly delivered: DeskEvent[][]; readonly scheduled: (() => void)[] } {

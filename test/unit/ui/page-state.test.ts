@@ -9,7 +9,16 @@ const event = (event: DeskEvent, now = 0): PageAction => ({ t: "event", event, n
 const waiting = (...authorizations: PendingAuthorization[]): PageAction => event({ t: "authorizations", authorizations }, 1_000);
 const snapshot = event({
   t: "snapshot",
-  snapshot: { info: EXAMPLE_INFO, link: { at: "open", since: 0 }, authorizations: [], grants: null, timeline: [], approvals: [], conversation: null },
+  snapshot: {
+    info: EXAMPLE_INFO,
+    link: { at: "open", since: 0 },
+    authorizations: [],
+    grants: null,
+    timeline: [],
+    approvals: [],
+    remembered: 0,
+    conversation: null,
+  },
 });
 const after = (...actions: PageAction[]): PageState => actions.reduce(nextPage, INITIAL_PAGE);
 const states = (page: PageState): unknown[] => page.cards.map((card) => [card.authorization.id, card.state]);

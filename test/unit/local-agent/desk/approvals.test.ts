@@ -179,6 +179,21 @@ describe("[HU86] allowed for the sitting", () => {
     expect(approvals.list()).toHaveLength(1);
   });
 
+  test("[HU95] is forgotten when the person says so, and that is written down", async () => {
+    const { approvals, trail, events } = await allowed();
+    expect(approvals.remembered()).toBe(1);
+    approvals.forgetRemembered();
+    approvals.forgetRemembered();
+    void askFor(approvals, "", { args: { command: "npm test", timeout: 5 } });
+    await Promise.resolve();
+    expect(approvals.list()).toHaveLength(1);
+    expect(events.filter(({ t }) => t === "remembered")).toEqual([
+      { t: "remembered", remembered: 1 },
+      { t: "remembered", remembered: 0 },
+    ]);
+    expect(trail.filter(({ event }) => event === "approvals.forgotten")).toEqual([{ event: "approvals.forgotten", calls: 1 }]);
+  });
+
   test("is forgotten by the next start", async () => {
     await allowed();
     const { approvals } = approvalsUnderTest();
