@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Grant, Revocation } from "../shared/authorization.ts";
 import type { DeskInfo, LinkState } from "../shared/desk.ts";
 import { elapsed } from "../shared/elapsed.ts";
-import { AllowedCalls } from "./allowed-calls.tsx";
+import { AllowedCalls, type AllowedCallsProps } from "./allowed-calls.tsx";
 import { Fact } from "./fact.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import type { PageLink } from "./desk-connection.ts";
@@ -73,8 +73,7 @@ export function InfoPanel({ info, link, pageLink, waiting, grants, remembered, o
         </Fact>
         <Fact name="Tools">{info.tools.length === 0 ? "none" : <Names names={info.tools} />}</Fact>
         <Fact name="Wait for your click">
-          {info.approve.length === 0 ? "none of them" : <Names names={info.approve} />}
-          {info.approve.length === 0 ? null : <AllowedCalls remembered={remembered} onForget={onForget} />}
+          <Guarded tools={info.approve} remembered={remembered} onForget={onForget} />
         </Fact>
         <Fact name="Denied to file tools">{info.deny.length === 0 ? "nothing" : <Names names={info.deny} />}</Fact>
         <Fact name="Ways in">
@@ -84,17 +83,35 @@ export function InfoPanel({ info, link, pageLink, waiting, grants, remembered, o
           <ByHand client={info.client} />
         </Fact>
         <Fact name="Confinement">
-          {info.confinement.map((sentence) => (
-            <p key={sentence}>
-              <StrangerText text={sentence} />
-            </p>
-          ))}
+          <Sentences sentences={info.confinement} />
         </Fact>
         <Fact name="Agent">
           <StrangerText text={info.version} />, running for {elapsed(info.startedAt, now)}
         </Fact>
       </dl>
     </aside>
+  );
+}
+
+function Sentences({ sentences }: { readonly sentences: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {sentences.map((sentence) => (
+        <p key={sentence}>
+          <StrangerText text={sentence} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Guarded({ tools, ...allowed }: AllowedCallsProps & { readonly tools: readonly string[] }): JSX.Element {
+  if (tools.length === 0) return <>none of them</>;
+  return (
+    <>
+      <Names names={tools} />
+      <AllowedCalls {...allowed} />
+    </>
   );
 }
 

@@ -90,6 +90,7 @@ export function nextPage(page: PageState, action: PageAction): PageState {
 }
 
 function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
+  if (isPlainNews(event)) return changeDesk(page, (desk) => withNews(desk, event));
   switch (event.t) {
     case "snapshot":
       return withSnapshot(page, event.snapshot, now);
@@ -97,10 +98,6 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return withAuthorizations(page, event.authorizations, now);
     case "decided":
       return withDecided(page, event.id, event.outcome, now);
-    case "link":
-      return changeDesk(page, (desk) => ({ ...desk, link: event.link }));
-    case "grants":
-      return changeDesk(page, (desk) => ({ ...desk, grants: event.grants }));
     case "call":
       return changeDesk(page, (desk) => ({ ...desk, timeline: withCall(desk.timeline, event.call) }));
     case "output":
@@ -111,13 +108,22 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return changeConversation(page, (conversation) => afterConversationEvent(conversation, event));
     case "approvals":
       return withApprovalList(page, event.approvals, now);
-    case "remembered":
-      return changeDesk(page, (desk) => ({ ...desk, remembered: event.remembered }));
     case "approval_over":
       return changeApprovals(page, withApprovalOver(page.approvals, event.id, event.end), now);
     case "displaced":
       return page;
   }
+}
+
+/** News whose members are those of the view. */
+type PlainNews = Extract<DeskEvent, { t: "link" | "grants" | "remembered" }>;
+
+function isPlainNews(event: DeskEvent): event is PlainNews {
+  return event.t === "link" || event.t === "grants" || event.t === "remembered";
+}
+
+function withNews(desk: DeskView, { t: _t, ...news }: PlainNews): DeskView {
+  return { ...desk, ...news };
 }
 
 function withApprovalList(page: PageState, list: readonly ApprovalCard[], now: number): PageState {

@@ -52,7 +52,7 @@ function factsOf(entry: AuditEntry): string {
     case "grants.revoked":
       return shown(entry.all ? "all" : entry.ids.map((id) => visibleLine(id, 100)).join(" "), `${entry.revoked} ended`);
     case "approvals.forgotten":
-      return `${entry.calls} exact ${entry.calls === 1 ? "call waits" : "calls wait"} for a click again`;
+      return `${entry.calls} exact calls`;
     case "agent.started":
     case "agent.stopped":
       return shown(visibleLine(entry.root, 200), guardedText(entry.guarded), `process ${entry.agent}`);

@@ -2,7 +2,6 @@
  * Calls that wait for the person (`--approve`). In memory only: whatever ends the agent refuses them. Nothing here allows a call
  * but an allowing click on its own card, or an earlier click for the very same call of the same client; no wait ends in a yes.
  */
-import { createHash } from "node:crypto";
 import type { ApprovalAnswer, ApprovalCard, ApprovalDecision, ApprovalGate, ApprovalOutcome, ApprovalRequest } from "../../shared/approval.ts";
 import { AUDIT_ARGS_CHARS, type AuditTrail, type CallAudit } from "../../shared/audit.ts";
 import type { DeskEvent } from "../../shared/desk.ts";
@@ -11,6 +10,8 @@ import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import type { ShownCall } from "./approval-card.ts";
 import { deniedText, endedWhy, withdrawnText } from "./approval-texts.ts";
 import { clientLabel } from "./client-label.ts";
+import { sha256 } from "./sha256.ts";
+import { createSittingMemory, type SittingMemory } from "./sitting-memory.ts";
 import { createWaitingCalls, type CallFacts, type WaitingCall } from "./waiting-calls.ts";
 
 export interface ApprovalsOptions {
@@ -35,10 +36,8 @@ export interface Approvals extends ApprovalGate {
    * allowing one could not be written down; the call is refused then.
    */
   decide(decision: ApprovalDecision): Promise<ApprovalOutcome>;
-  /** How many exact calls were allowed for the sitting. */
-  remembered(): number;
-  /** Each of them waits for a click again, from the next call on. */
-  forgetRemembered(): void;
+  /** What was allowed for the sitting. */
+  readonly sitting: Pick<SittingMemory, "count" | "forget">;
   /** What a card is about, uncut; null: it waits no longer. */
   whole(id: string): ShownCall | null;
   /** Refuses every waiting call, or those of some clients. @param why a clause: "the agent ends" */
@@ -53,8 +52,6 @@ export class DecisionUnrecorded extends Error {
   override readonly name = "DecisionUnrecorded";
 }
 
-/** Calls that need no further click; the oldest is asked about again. */
-const MAX_REMEMBERED = 1000;
 /** A connection that its client closed is noticed at the second write, and after the way there and back. */
 const PROBE_MS = 50;
 const LEAVING_MS = 150;
@@ -62,7 +59,7 @@ const LEAVING_MS = 150;
 export function createApprovals(options: ApprovalsOptions): Approvals {
   const { audit, timers } = options;
   const guarded = new Set(options.guarded);
-  const remembered = createMemory();
+  const sitting = createSittingMemory(options);
   /** One decision is taken of each. */
   const deciding = new WeakSet<WaitingCall>();
   let suspended: string | null = null;
@@ -98,10 +95,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       throw new DecisionUnrecorded(`The call was refused, because your decision could not be recorded: ${said}`, { cause });
     }
     if (!calls.isOpen(call)) return GONE;
-    if (how === "sitting") {
-      remembered.add(call.request);
-      options.publish({ t: "remembered", remembered: remembered.count() });
-    }
+    if (how === "sitting") sitting.add(call.request);
     calls.end(call, "allowed", { allowed: true });
     return { outcome: "allowed" };
   }
@@ -122,7 +116,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       const refusal = whyNot(request);
       if (refusal !== undefined) return refusal;
       const facts = factsOf(request, options.auditFull);
-      return remembered.has(request) ? passRemembered(request, facts) : calls.raise(request, facts);
+      return sitting.has(request) ? passRemembered(request, facts) : calls.raise(request, facts);
     },
     list: () => calls.all().map(({ card }) => card),
     async decide({ id, decision, reason }) {
@@ -131,24 +125,14 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       deciding.add(call);
       return decision === "deny" ? deny(call, reason) : allow(call, decision);
     },
-    remembered: () => remembered.count(),
-    forgetRemembered() {
-      const forgotten = remembered.clear();
-      if (forgotten === 0) return;
-      options.publish({ t: "remembered", remembered: 0 });
-      void audit
-        .record({ event: "approvals.forgotten", calls: forgotten })
-        .catch(() => options.log.event("error", "audit.failed", { event: "approvals.forgotten" }));
-    },
+    sitting,
     whole: (id) => calls.get(id)?.whole ?? null,
     withdrawAll,
     suspend(why) {
       suspended = why;
       withdrawAll(why);
     },
-    resume() {
-      suspended = null;
-    },
+    resume: () => void (suspended = null),
   };
 }
 
@@ -177,44 +161,10 @@ function untilOver({ signal }: ApprovalRequest, restMs: number, timers: Timers):
   });
 }
 
-interface Memory {
-  has(request: ApprovalRequest): boolean;
-  add(request: ApprovalRequest): void;
-  count(): number;
-  /** Returns how many there were. */
-  clear(): number;
-}
-
-/** The calls that were allowed for the sitting: same client, same tool, same arguments. Hashed, because arguments may be megabytes. */
-function createMemory(): Memory {
-  const keys = new Set<string>();
-  const keyOf = ({ principalId, tool, args }: ApprovalRequest): string => sha256(canonicalJson([principalId, tool, args]));
-  return {
-    has: (request) => keys.has(keyOf(request)),
-    count: () => keys.size,
-    clear() {
-      const { size } = keys;
-      keys.clear();
-      return size;
-    },
-    add(request) {
-      keys.add(keyOf(request));
-      for (const oldest of keys) {
-        if (keys.size <= MAX_REMEMBERED) break;
-        keys.delete(oldest);
-      }
-    },
-  };
-}
-
 function factsOf(request: ApprovalRequest, full: boolean): CallFacts {
   const { tool, callId, principalId: principal, args } = request;
   const canonical = canonicalJson(args);
   const facts = { tool, callId, principal, client: clientLabel(request), argsSha256: sha256(canonical) };
   if (!full) return facts;
   return canonical.length <= AUDIT_ARGS_CHARS ? { ...facts, args } : { ...facts, argsHead: canonical.slice(0, AUDIT_ARGS_CHARS) };
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

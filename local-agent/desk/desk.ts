@@ -95,7 +95,7 @@ export function createDesk(options: DeskOptions): Desk {
     grants: granted.known(),
     timeline: timeline.list(),
     approvals: approvals.list(),
-    remembered: approvals.remembered(),
+    remembered: approvals.sitting.count(),
     conversation: conversation?.view() ?? null,
   });
 

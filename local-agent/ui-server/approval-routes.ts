@@ -15,7 +15,7 @@ export function mountApprovals(app: Hono, desk: Desk): void {
     return whole === null ? failure(c, 404, "This call waits no longer.") : c.json(whole);
   });
   app.post("/api/forget", ...smallJson, (c) => {
-    desk.approvals.forgetRemembered();
+    desk.approvals.sitting.forget();
     return c.json({});
   });
   app.all("/api/forget", (c) => methodNotAllowed(c, "POST"));

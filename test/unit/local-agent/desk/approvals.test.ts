@@ -181,9 +181,9 @@ describe("[HU86] allowed for the sitting", () => {
 
   test("[HU95] is forgotten when the person says so, and that is written down", async () => {
     const { approvals, trail, events } = await allowed();
-    expect(approvals.remembered()).toBe(1);
-    approvals.forgetRemembered();
-    approvals.forgetRemembered();
+    expect(approvals.sitting.count()).toBe(1);
+    approvals.sitting.forget();
+    approvals.sitting.forget();
     void askFor(approvals, "", { args: { command: "npm test", timeout: 5 } });
     await Promise.resolve();
     expect(approvals.list()).toHaveLength(1);
