@@ -28,6 +28,8 @@ export interface ToolOutcome {
   readonly content: readonly ToolContent[];
   readonly structuredContent?: JsonValue | undefined;
   readonly isError: boolean;
+  /** Instead of a result, for a client that takes one: a task whose result it fetches later (MCP extension `io.modelcontextprotocol/tasks`). */
+  readonly task?: JsonObject | undefined;
 }
 
 /** Output that arrived since the last report, never a snapshot. */

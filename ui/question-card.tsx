@@ -114,7 +114,7 @@ function endSentence(
   if (outcome === "answered") return "Already answered, so this answer was not sent.";
   if (outcome === "over") return "This question is over, so the answer was not sent.";
   if (state === "expired") return "Expired without an answer.";
-  if (state === "withdrawn") return "Withdrawn: the app lost its access.";
+  if (state === "withdrawn") return "Withdrawn: the app took it back, or lost its access.";
   if (state === "answered") {
     return answer === undefined || question.options.length === 0 || question.options.includes(answer) ? "Answered." : "Answered in other words.";
   }

@@ -1,6 +1,6 @@
 /** The conversation as the tools of a client use it. */
-import type { HumanChannel } from "../../shared/human/channel.ts";
-import type { HumanClient, HumanEntry, NewAsked } from "../../shared/human/entry.ts";
+import type { AskedQuestion, HumanChannel } from "../../shared/human/channel.ts";
+import type { Asked, HumanClient, HumanEntry, NewAsked } from "../../shared/human/entry.ts";
 import { StoreUnreachable, type HumanStore } from "../../shared/human/store.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 import { getImage } from "./image-pieces.ts";
@@ -72,10 +72,19 @@ export function createChannel(ports: ChannelPorts): HumanChannel {
     async question({ principalId }, id) {
       const { question, answer } = await patiently(() => store.ask("human.question", { principalId, id }));
       if (question === null) return null;
-      return { open: question.state === "open" && question.expiresAt > clock.now(), expiresAt: question.expiresAt, answer };
+      const { at: askedAt, expiresAt } = question;
+      return { state: stateNow(question, clock.now()), askedAt, expiresAt, answer };
+    },
+    async withdraw({ principalId }, id) {
+      await patiently(() => store.ask("human.withdraw", { principalId, id }));
     },
     image: ({ id }) => patiently(() => getImage(store, id)),
   };
+}
+
+function stateNow({ state, expiresAt }: Asked, now: number): AskedQuestion["state"] {
+  if (state === "expired") return "over";
+  return state === "open" && expiresAt <= now ? "over" : state;
 }
 
 function pause(ms: number, timers: Timers): Promise<void> {

@@ -88,6 +88,7 @@ async function answerOther(
   serveModern: (request: Request, options: { parsedBody: unknown }) => Promise<Response>,
 ): Promise<ExchangeAnswer> {
   const { context, era, message, body } = exchange;
+  if (era === "modern" && isAboutTask(message)) return answerAboutTask(options, exchange);
   const response =
     era === "legacy"
       ? await serveLegacy(createProtocolServer(options, era, noCalls), exchange, { enableJsonResponse: true })
@@ -96,6 +97,17 @@ async function answerOther(
         });
   if (response.status === 202) cancelNamedCall(live, exchange, message);
   return wholeAnswer(response);
+}
+
+/** Of the requests beside calls, the ones that ask who the caller is: their answer may carry the person's words. */
+function isAboutTask(message: RpcMessage): boolean {
+  return message.kind === "request" && message.method.startsWith("tasks/");
+}
+
+async function answerAboutTask(options: HttpExchangeOptions, exchange: Exchange): Promise<ExchangeAnswer> {
+  const { principal, x, signal, gone } = exchange.context;
+  const server = createProtocolServer(options, "modern", { ...noCalls, principal, x, signal, gone });
+  return wholeAnswer(await createMcpHandler(() => server, { legacy: "reject" }).fetch(innerRequest(exchange, null), { parsedBody: exchange.body }));
 }
 
 /** The one other answer that goes on until somebody ends it. */

@@ -1,14 +1,15 @@
 /** The tools by which a client talks with the person: `human_say`, `human_ask`, `human_wait` (docs/spec/human.md). */
-import type { HumanChannel, WaitOutcome } from "../../shared/human/channel.ts";
+import type { AskedQuestion, HumanChannel, WaitOutcome } from "../../shared/human/channel.ts";
 import type { Typed } from "../../shared/human/entry.ts";
 import { HUMAN_LIMITS } from "../../shared/human/limits.ts";
 import { StoreUnreachable } from "../../shared/human/store.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Clock } from "../../shared/ports.ts";
 import { ok } from "../../shared/result.ts";
 import type { ToolOutcome } from "../../shared/tool.ts";
 import { askArguments, sayArguments, waitArguments } from "./human-arguments.ts";
 import { messagesResult, noMessageResult, overResult, saidResult, type NamedQuestion } from "./human-results.ts";
+import { askedTask, type HumanTasks } from "./human-tasks.ts";
 import { HUMAN_TOOLS } from "./human-tool-table.ts";
 import { linkSignals } from "./linked-signal.ts";
 import { asGiven, prepareCall } from "./prepared-call.ts";
@@ -63,7 +64,32 @@ async function ask(ports: HumanToolsPorts, args: JsonObject, scope: CallScope): 
   const startedAt = ports.clock.now();
   const question = await ports.channel.ask({ client: clientOf(scope), text, options });
   if (question === "too_many") return failed(TOO_MANY);
+  if (scope.takesTasks === true) return askedTask(question, startedAt);
   return listen(ports, { scope, question, startedAt, budget: budgetOf(ports, scope, timeoutS) });
+}
+
+/** The same questions for a client that polls. */
+export function createHumanTasks(ports: HumanToolsPorts): HumanTasks {
+  return {
+    async get(questionId, scope) {
+      const question = await ports.channel.question(clientOf(scope), questionId);
+      return question === null ? null : { question, result: await taskResult(ports, { ...question, questionId }, scope) };
+    },
+    cancel: (questionId, scope) => ports.channel.withdraw(clientOf(scope), questionId),
+  };
+}
+
+/** Null: nobody has answered, or the answer is on its way into another call. */
+async function taskResult(
+  ports: HumanToolsPorts,
+  { questionId, state, answer, expiresAt }: AskedQuestion & { readonly questionId: string },
+  scope: CallScope,
+): Promise<ToolOutcome | null> {
+  if (answer === null) return state === "over" ? overResult() : null;
+  if (answer.state !== "queued") return answerAgain(ports, answer);
+  const budget = { budgetMs: 0, isClamped: false };
+  const heard = await listen(ports, { scope, question: { questionId, expiresAt }, startedAt: ports.clock.now(), budget });
+  return isJsonObject(heard.structuredContent) && heard.structuredContent["status"] === "messages" ? heard : null;
 }
 
 async function wait(ports: HumanToolsPorts, args: JsonObject, scope: CallScope): Promise<ToolOutcome> {
@@ -94,9 +120,9 @@ async function stateOf(channel: HumanChannel, scope: CallScope, questionId: stri
   try {
     const found = await channel.question(clientOf(scope), questionId);
     if (found === null) return { at: "unknown" };
-    const { answer, open, expiresAt } = found;
+    const { answer, state, expiresAt } = found;
     if (answer !== null && answer.state !== "queued") return { at: "told", answer };
-    return open || answer !== null ? { at: "awaited", expiresAt } : { at: "over" };
+    return state === "open" || answer !== null ? { at: "awaited", expiresAt } : { at: "over" };
   } catch (cause) {
     // Nobody can say: the waiting goes on until the relay is back or its time is over.
     if (cause instanceof StoreUnreachable) return { at: "awaited", expiresAt: null };

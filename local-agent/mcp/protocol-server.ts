@@ -13,6 +13,7 @@ import {
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Timers } from "../../shared/ports.ts";
 import type { ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
+import { declaresTasks, serveTasks, TASKS_EXTENSION, type HumanTasks } from "./human-tasks.ts";
 import { linkSignals } from "./linked-signal.ts";
 import { createProgressReports, type ProgressReports } from "./progress-reports.ts";
 import { runToolCall, type CallScope, type ToolCallPorts } from "./tool-call.ts";
@@ -24,6 +25,8 @@ export interface ProtocolServerOptions extends ToolCallPorts {
   readonly version: string;
   readonly instructions: () => string;
   readonly timers: Timers;
+  /** Questions as tasks, for modern clients that take them. */
+  readonly tasks?: HumanTasks;
 }
 
 const INSTRUCTIONS_PROMPT = "pi_as_mcp_instructions";
@@ -42,7 +45,12 @@ export function createProtocolServer(options: ProtocolServerOptions, era: Era, s
   const server = new Server(
     { name: options.name, version: options.version },
     {
-      capabilities: { tools: {}, prompts: {}, ...(era === "legacy" && { logging: {} }) },
+      capabilities: {
+        tools: {},
+        prompts: {},
+        ...(era === "legacy" && { logging: {} }),
+        ...(era === "modern" && options.tasks !== undefined && { extensions: { [TASKS_EXTENSION]: {} } }),
+      },
       instructions: options.instructions(),
       cacheHints: { "tools/list": CACHE_HINT, "prompts/list": CACHE_HINT, "server/discover": CACHE_HINT },
     },
@@ -50,8 +58,14 @@ export function createProtocolServer(options: ProtocolServerOptions, era: Era, s
   server.setRequestHandler("tools/list", () => ({ tools: options.tools.list().map(describeTool) }));
   server.setRequestHandler("tools/call", (request, context) => {
     const { name, arguments: args } = request.params;
-    return callTool(options, { name, args: (args ?? {}) as JsonObject }, scope, context);
+    return callTool(
+      options,
+      { name, args: (args ?? {}) as JsonObject },
+      { ...scope, takesTasks: era === "modern" && declaresTasks(context) },
+      context,
+    );
   });
+  if (era === "modern" && options.tasks !== undefined) serveTasks(server, options.tasks, scope, toResult);
   server.setRequestHandler("prompts/list", () => ({ prompts: [PROMPT] }));
   server.setRequestHandler("prompts/get", (request) => {
     if (request.params.name !== INSTRUCTIONS_PROMPT) throw invalidParams(`Unknown prompt: ${request.params.name}`);
@@ -102,7 +116,9 @@ function describeTool(tool: ToolDescriptor): ListToolsResult["tools"][number] {
 
 /** Structured content must be an object up to 2025-11-25; another value is said by the text already. */
 function toResult(outcome: ToolOutcome): CallToolResult {
-  const { content, structuredContent, isError } = outcome;
+  const { content, structuredContent, isError, task } = outcome;
+  // What the SDK calls a result has no name for this: the extension defines it (SEP-2663, `CreateTaskResult`).
+  if (task !== undefined) return { resultType: "task", ...task } as unknown as CallToolResult;
   return {
     content: content.map((part) => ({ ...part })),
     ...(isJsonObject(structuredContent) && { structuredContent: { ...structuredContent } }),

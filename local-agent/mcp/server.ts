@@ -9,7 +9,7 @@ import { LIMITS } from "../../shared/wire/limits.ts";
 import type { ExchangeHandler } from "./exchange.ts";
 import { createFairShare } from "./fair-share.ts";
 import { createExchangeHandler, type HttpExchangeOptions } from "./http-exchange.ts";
-import { withHumanTools, type HumanToolsPorts } from "./human-tools.ts";
+import { createHumanTasks, withHumanTools, type HumanToolsPorts } from "./human-tools.ts";
 import { withInstructionsTool } from "./instructions-tool.ts";
 import { askOfflineAnswers } from "./offline-answers.ts";
 import type { ProtocolServerOptions } from "./protocol-server.ts";
@@ -42,11 +42,13 @@ export interface McpSurface {
 }
 
 export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
-  const tools = options.human === undefined ? options.tools : withHumanTools(options.tools, humanPorts(options, options.human));
+  const human = options.human === undefined ? null : humanPorts(options, options.human);
+  const tools = human === null ? options.tools : withHumanTools(options.tools, human);
   const served: HttpExchangeOptions = {
     ...options,
     tools: withInstructionsTool(tools, options.instructions),
     newCallId: options.newCallId ?? randomUUID,
+    ...(human !== null && { tasks: createHumanTasks(human) }),
     share: createFairShare(LIMITS.perPrincipal),
     keepAliveMs: options.keepAliveMs ?? COMMENT_MS,
     lifeMs: options.lifeMs ?? LIMITS.lifeMs,

@@ -22,6 +22,8 @@ export interface CallScope {
   readonly signal: AbortSignal;
   /** False while the client does not take what was already written. */
   readonly writable: () => boolean;
+  /** Whether the client takes a task instead of a result. */
+  readonly takesTasks?: boolean;
   /** A tool is about to run, and `abort` ends that call alone; the returned function says that it has settled. */
   readonly began: (abort: (reason: Error) => void) => () => void;
 }

@@ -18,6 +18,7 @@ export const HUMAN_RESULTS = {
   /** `left`: how many still wait, because one answer has a bound. */
   "human.take": v.object({ messages: v.array(Typed), left: v.number() }),
   "human.release": v.object({}),
+  "human.withdraw": v.object({}),
   "human.question": v.object({ question: v.nullable(Asked), answer: v.nullable(Typed) }),
   "human.image.put": v.object({}),
   /** Base64. `parts` 0: there is no such image any more. */
@@ -30,6 +31,6 @@ export const HUMAN_RESULTS = {
 export const HUMAN_NEWS = {
   /** Messages changed their state: an answer settled, or failed. */
   "human.marks": v.object({ marks: v.array(Mark) }),
-  /** Entries that the agent did not bring: a client lost its access, and its questions with it. */
+  /** Entries that changed otherwise: a client withdrew its question, or lost its access and its questions with it. */
   "human.entries": v.object({ entries: v.array(HumanEntry) }),
 } as const;

@@ -27,6 +27,8 @@ export const HUMAN_PARAMS = {
    * repeats, although the exchange may end well. Nothing taken for `x`: no effect.
    */
   "human.release": v.object({ x: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
+  /** Withdraws an open question of this client; one that is not open stays as it is. */
+  "human.withdraw": v.object({ principalId, id: EntryId }),
   /** A question of this client, and its answer however often that was delivered. */
   "human.question": v.object({ principalId, id: EntryId }),
   /** One piece of an image, in order; the message that names the image follows. Unnamed ones are swept after a day. */

@@ -11,6 +11,15 @@ export interface OpenQuestion {
   readonly expiresAt: number;
 }
 
+/** A question as it stands. Times in milliseconds since the epoch. */
+export interface AskedQuestion {
+  /** `over`: nobody answered in time, or what became of it is no longer known. */
+  readonly state: "open" | "answered" | "withdrawn" | "over";
+  readonly askedAt: number;
+  readonly expiresAt: number;
+  readonly answer: Typed | null;
+}
+
 export interface WaitOrder {
   readonly client: HumanClient;
   /** The exchange whose answer will carry the words; null where nobody can say whether an answer arrived (stdio). */
@@ -43,10 +52,9 @@ export interface HumanChannel {
    */
   release(x: number): Promise<void>;
   /** The state of one of this client's questions, and its answer however often that was delivered; null: it has no such question. */
-  question(
-    client: HumanClient,
-    questionId: string,
-  ): Promise<{ readonly open: boolean; readonly expiresAt: number; readonly answer: Typed | null } | null>;
+  question(client: HumanClient, questionId: string): Promise<AskedQuestion | null>;
+  /** Takes an open question of this client back. One that is not open stays as it is. */
+  withdraw(client: HumanClient, questionId: string): Promise<void>;
   /** Base64 of an image's bytes; null when it is gone. */
   image(image: HumanImage): Promise<string | null>;
 }

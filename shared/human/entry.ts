@@ -53,7 +53,7 @@ const asked = {
 /** A client asks. `id` is the question's. */
 export const NewAsked = v.object(asked);
 export type NewAsked = v.InferOutput<typeof NewAsked>;
-/** `withdrawn`: the client lost its access. Past `expiresAt` an open question counts as expired, whatever the state says. */
+/** `withdrawn`: the client took it back, or lost its access. Past `expiresAt` an open question counts as expired, whatever the state says. */
 export const Asked = v.object({ ...asked, n, expiresAt: v.number(), state: v.picklist(["open", "answered", "expired", "withdrawn"]) });
 export type Asked = v.InferOutput<typeof Asked>;
 

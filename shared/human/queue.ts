@@ -89,9 +89,10 @@ export function createHumanQueue({ rows, now, onNews, isClient }: HumanQueueOpti
         settled(x, false);
         return {};
       },
+      "human.withdraw": (params) => withdraw(rows, params, onNews),
       "human.question": ({ principalId, id }) => {
-        const question = rows.get(id);
-        if (question?.kind !== "asked" || question.client.principalId !== principalId) return { question: null, answer: null };
+        const question = questionOf(rows, principalId, id);
+        if (question === undefined) return { question: null, answer: null };
         return { question: isOver(question, now()) ? { ...question, state: "expired" } : question, answer: rows.answerTo(id) ?? null };
       },
       "human.image.put": (params) => rows.transaction(() => putImage(rows, params, now())),
@@ -118,6 +119,20 @@ export function createHumanQueue({ rows, now, onNews, isClient }: HumanQueueOpti
     },
     sweep: () => rows.transaction(() => sweepImages(rows, now())),
   };
+}
+
+function withdraw(rows: HumanRows, { principalId, id }: HumanParams<"human.withdraw">, onNews: (news: QueueNews) => void): Record<string, never> {
+  const question = questionOf(rows, principalId, id);
+  if (question?.state !== "open") return {};
+  const withdrawn: Asked = { ...question, state: "withdrawn" };
+  rows.transaction(() => rows.update(withdrawn));
+  onNews({ t: "entries", entries: [withdrawn] });
+  return {};
+}
+
+function questionOf(rows: HumanRows, principalId: string, id: string): Asked | undefined {
+  const entry = rows.get(id);
+  return entry?.kind === "asked" && entry.client.principalId === principalId ? entry : undefined;
 }
 
 /** Makes messages that are on their way `read`, or `queued` again; whatever else they are is left alone. */

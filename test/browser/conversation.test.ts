@@ -279,7 +279,7 @@ test("[PG71] [PG72] a question is answered once, from whichever tab, by option o
   conversation.entry(asked(40, "Second?", []));
   conversation.entry(asked(41, "Third?", ["A"], { state: "withdrawn" }));
   conversation.entry(asked(42, "Fourth?", ["A"], { expiresAt: Date.now() - 1 }));
-  await page.getByText("Withdrawn: the app lost its access.").waitFor();
+  await page.getByText("Withdrawn: the app took it back, or lost its access.").waitFor();
   await page.getByText("Expired without an answer.").waitFor();
   conversation.answer("/api/answer", { body: { outcome: "answered" } });
   const open = page.getByRole("article").filter({ hasText: "Second?" });

@@ -5,6 +5,8 @@ import type { Timers } from "../../shared/ports.ts";
 
 export const QUESTION: OpenQuestion = { questionId: "0123456789abcdef0123456789abcdef", expiresAt: Date.UTC(2026, 10, 30, 12) };
 
+export const ASKED_AT = Date.UTC(2026, 10, 29, 12);
+
 type Order = Parameters<HumanChannel["say"]>[0] | Parameters<HumanChannel["ask"]>[0];
 
 export interface ScriptedHuman {
@@ -13,6 +15,7 @@ export interface ScriptedHuman {
   readonly orders: Order[];
   readonly waits: WaitOrder[];
   readonly released: number[];
+  readonly withdrawn: string[];
   /** Ends the wait that is running. */
   readonly hears: (outcome: WaitOutcome) => void;
 }
@@ -29,6 +32,7 @@ export function scriptedHuman({ timers, ...script }: HumanScript): ScriptedHuman
   const orders: Order[] = [];
   const waits: WaitOrder[] = [];
   const released: number[] = [];
+  const withdrawn: string[] = [];
   let hears: (outcome: WaitOutcome) => void = () => {};
   const channel: HumanChannel = {
     say: (order) => (orders.push(order), script.say?.() ?? Promise.resolve("shown")),
@@ -44,10 +48,11 @@ export function scriptedHuman({ timers, ...script }: HumanScript): ScriptedHuman
       });
     },
     release: (x) => (released.push(x), Promise.resolve()),
-    question: script.question ?? (() => Promise.resolve({ open: true, expiresAt: QUESTION.expiresAt, answer: null })),
+    withdraw: (_client, questionId) => (withdrawn.push(questionId), Promise.resolve()),
+    question: script.question ?? (() => Promise.resolve({ state: "open", askedAt: ASKED_AT, expiresAt: QUESTION.expiresAt, answer: null })),
     image: script.image ?? (() => Promise.resolve("aGk=")),
   };
-  return { channel, orders, waits, released, hears: (outcome) => hears(outcome) };
+  return { channel, orders, waits, released, withdrawn, hears: (outcome) => hears(outcome) };
 }
 
 let n = 0;

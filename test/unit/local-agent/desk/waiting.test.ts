@@ -45,7 +45,7 @@ test("[HU67] a call that ended takes nothing, and its question goes on", async (
   expect(texts(await outcome)).toEqual(["ended"]);
   await type("late");
   expect(store.rows.count("queued")).toBe(1);
-  expect(await conversation.channel.question(ADA, typeof question === "string" ? "" : question.questionId)).toMatchObject({ open: false });
+  expect(await conversation.channel.question(ADA, typeof question === "string" ? "" : question.questionId)).toMatchObject({ state: "answered" });
   expect(texts(await waits().outcome)).toEqual(["late"]);
 });
 

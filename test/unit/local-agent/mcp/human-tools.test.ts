@@ -258,7 +258,7 @@ describe("asking after a question", () => {
   const answer = typed("yes", { questionId: id, state: "read" });
 
   test("[HU39] its answer comes at once however often it was delivered, and that is said", async () => {
-    const client = talk("modern", { question: () => Promise.resolve({ open: false, expiresAt, answer }) });
+    const client = talk("modern", { question: () => Promise.resolve({ state: "answered", askedAt: 0, expiresAt, answer }) });
     for (const _ of [1, 2]) {
       const all = await client.call("human_wait", { questionId: id });
       expect(resultOf(all)).toMatchObject({
@@ -271,7 +271,9 @@ describe("asking after a question", () => {
   });
 
   test("[HU39] an answer that nobody has heard is taken, with whatever else waits", async () => {
-    const client = talk("modern", { question: () => Promise.resolve({ open: false, expiresAt, answer: { ...answer, state: "queued" } }) });
+    const client = talk("modern", {
+      question: () => Promise.resolve({ state: "answered", askedAt: 0, expiresAt, answer: { ...answer, state: "queued" } }),
+    });
     const answered = client.call("human_wait", { questionId: id });
     await waits(client);
     client.hears(heard(typed("first"), typed("yes", { questionId: id })));
@@ -280,7 +282,7 @@ describe("asking after a question", () => {
   });
 
   test("[HU45] one that is over is not waited for", async () => {
-    const client = talk("modern", { question: () => Promise.resolve({ open: false, expiresAt, answer: null }) });
+    const client = talk("modern", { question: () => Promise.resolve({ state: "over", askedAt: 0, expiresAt, answer: null }) });
     const all = await client.call("human_wait", { questionId: id });
     expect(textOf(all)).toContain("Ask again with human_ask");
     expect(resultOf(all)).toMatchObject({ structuredContent: { status: "no_message" }, isError: false });

@@ -50,6 +50,21 @@ describe("words of the person", () => {
     expect([it.take(ALICE).length, it.take(ALICE).length, it.take(ALICE).length]).toEqual([1, 1, 1]);
   });
 
+  test("[HU52] a client withdraws its own open question, once, and no other", () => {
+    const it = start();
+    const question = asked(ALICE, "Go on?");
+    const { id } = question;
+    it.ask(question);
+    it.queue.calls["human.withdraw"]({ principalId: BOB.principalId, id });
+    expect(it.entry(id)).toMatchObject({ state: "open" });
+    it.queue.calls["human.withdraw"]({ principalId: ALICE.principalId, id });
+    it.queue.calls["human.withdraw"]({ principalId: ALICE.principalId, id });
+    expect(it.entry(id)).toMatchObject({ state: "withdrawn" });
+    expect(it.queue.calls["human.question"]({ principalId: ALICE.principalId, id }).question).toMatchObject({ state: "withdrawn" });
+    expect(it.news.filter(({ t }) => t === "entries")).toHaveLength(1);
+    expect(it.ask(asked(ALICE, "Go on?"))).toMatchObject({ outcome: "asked" });
+  });
+
   test("[HU8] [HU9] count as read when the answer left whole, else they wait in their old place as repeats", () => {
     const it = start();
     const { id } = it.type("a", { to: ALICE });
