@@ -1,11 +1,12 @@
 /** One question: may this call run? What would run stands there whole, before the buttons. */
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId } from "preact/hooks";
 import type { JSX } from "preact";
 import type { ApprovalCard } from "../shared/approval.ts";
 import { age } from "../shared/elapsed.ts";
 import { ApprovalButtons } from "./approval-buttons.tsx";
 import { fateSentence } from "./approval-wording.ts";
 import { isWhole, type Approval, type ApprovalChoice, type ApprovalState } from "./approvals-state.ts";
+import { CardOutcome } from "./card-outcome.tsx";
 import { CommandText, useRevealed } from "./command-text.tsx";
 import { StrangerText } from "./stranger-text.tsx";
 import { useNow } from "./use-now.ts";
@@ -45,7 +46,9 @@ export function ApprovalCardShown({ approval, canDecide, onDecide, onShowAll, on
   );
 }
 
-interface OverCardProps extends FateProps {
+interface OverCardProps {
+  readonly state: Extract<ApprovalState, { at: "over" }>;
+  readonly onDismiss: () => void;
   readonly card: ApprovalCard;
   readonly titleId: string;
 }
@@ -62,7 +65,7 @@ function OverCard({ card, state, titleId, onDismiss }: OverCardProps): JSX.Eleme
           <StrangerText text={card.text} maxChars={200} />
         </code>
       </p>
-      <Fate state={state} onDismiss={onDismiss} />
+      <CardOutcome outcome={state.fate} where={state.where} sentence={fateSentence(state)} onDismiss={onDismiss} />
     </article>
   );
 }
@@ -94,29 +97,6 @@ function Command({ approval, onShowAll }: Pick<ApprovalCardProps, "approval" | "
         </p>
       )}
       {card.beside === "" ? null : <CommandText pieces={beside.pieces} label="Its other arguments" />}
-    </div>
-  );
-}
-
-interface FateProps {
-  readonly state: Extract<ApprovalState, { at: "over" }>;
-  readonly onDismiss: () => void;
-}
-
-/** Takes the focus when the person decided here: the button they used is gone. */
-function Fate({ state, onDismiss }: FateProps): JSX.Element {
-  const sentence = useRef<HTMLParagraphElement>(null);
-  useEffect(() => {
-    if (state.where === "here") sentence.current?.focus({ preventScroll: true });
-  }, [state.where]);
-  return (
-    <div class="outcome">
-      <p ref={sentence} class={`sentence ${state.fate}`} role="status" tabIndex={-1}>
-        {fateSentence(state)}
-      </p>
-      <button type="button" class="quiet" onClick={onDismiss}>
-        Dismiss
-      </button>
     </div>
   );
 }

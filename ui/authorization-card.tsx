@@ -1,5 +1,5 @@
 /** One question: may this client work here? The title is where access would go, never what the client calls itself. */
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { Fragment, type JSX } from "preact";
 import type { PendingAuthorization } from "../shared/authorization.ts";
 import {
@@ -18,9 +18,10 @@ import {
 } from "../shared/authorization-wording.ts";
 import type { DeskInfo } from "../shared/desk.ts";
 import { age, countdown } from "../shared/elapsed.ts";
+import { CardOutcome } from "./card-outcome.tsx";
 import { Fact } from "./fact.tsx";
 import { Decision } from "./authorization-decision.tsx";
-import type { Card, CardState } from "./page-state.ts";
+import type { Card } from "./page-state.ts";
 import { StrangerText } from "./stranger-text.tsx";
 import { useNow } from "./use-now.ts";
 import { outcomeSentence } from "./wording.ts";
@@ -57,7 +58,7 @@ export function AuthorizationCard({ card, info, canDecide, onDecide, onDismiss, 
         </p>
       </header>
       {state.at === "over" ? (
-        <Outcome state={state} onDismiss={onDismiss} />
+        <CardOutcome outcome={state.outcome} where={state.where} sentence={outcomeSentence(state)} onDismiss={onDismiss} />
       ) : (
         <>
           {authorization.configured === "new" ? <NewAddress authorization={authorization} /> : null}
@@ -207,28 +208,5 @@ function Details({ authorization, onToggle }: { readonly authorization: PendingA
         ) : null}
       </dl>
     </details>
-  );
-}
-
-interface OutcomeProps {
-  readonly state: Extract<CardState, { at: "over" }>;
-  readonly onDismiss: () => void;
-}
-
-/** Takes the focus when the person decided here: the button they used is gone. */
-function Outcome({ state, onDismiss }: OutcomeProps): JSX.Element {
-  const sentence = useRef<HTMLParagraphElement>(null);
-  useEffect(() => {
-    if (state.where === "here") sentence.current?.focus({ preventScroll: true });
-  }, [state.where]);
-  return (
-    <div class="outcome">
-      <p ref={sentence} class={`sentence ${state.outcome}`} role="status" tabIndex={-1}>
-        {outcomeSentence(state)}
-      </p>
-      <button type="button" class="quiet" onClick={onDismiss}>
-        Dismiss
-      </button>
-    </div>
   );
 }
