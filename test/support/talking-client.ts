@@ -10,12 +10,13 @@ export interface Word {
 /** The word after which the client hears no more. */
 export const LAST = "that is all";
 
-/** The remote agent: asks, waits, and goes on after every error, until it hears the last word. */
-export async function listen(endpoint: Endpoint, turns: number): Promise<Word[]> {
+/** The remote agent: asks, waits, and goes on after every error, until it hears the last word. `pause` comes before each call, when none is open. */
+export async function listen(endpoint: Endpoint, turns: number, pause: () => Promise<void> = async () => {}): Promise<Word[]> {
   const heard: Word[] = [];
   let turn = 0;
   let isAsking = true;
   while (!heard.some((word) => word.text === LAST)) {
+    await pause();
     // A broken call is not repeated as a question: the words of its answer wait for whatever asks next.
     const asked = isAsking ? callTool(endpoint, "human_ask", { text: `Turn ${turn + 1}?` }) : callTool(endpoint, "human_wait", {});
     const result: CallResult | undefined = await asked.catch(() => undefined);
