@@ -202,7 +202,7 @@ test("[ST5] with --no-oauth there is no page and no OAuth route", async () => {
   const uiPort = await freePort();
   const program = startProgram(home, ["--port", "0", "--json", "--no-oauth"], { PI_AS_MCP_UI_PORT: String(uiPort) });
   const said = await program.ready();
-  expect(program.stderr()).toBe("PI_AS_MCP_UI_PORT is for the page, which --no-oauth switches off, so it is ignored.\n");
+  expect(program.stderr()).toBe("PI_AS_MCP_UI_PORT is for the page, which --no-oauth switches off where --human is not given, so it is ignored.\n");
   expect(said.pageFile).toBeNull();
   await expect(fetch(`http://127.0.0.1:${uiPort}/`)).rejects.toThrow();
   const origin = new URL(said.mcpUrl).origin;
