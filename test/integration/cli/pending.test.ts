@@ -115,7 +115,7 @@ test("[ST28] [ST64] [ST65] [ST66] with a code: listed with all facts, allowed by
     /^2 apps wait, and which one is meant must be said: pimcp allow CODE ID\. There are \S+, \S+: pimcp pending shows them\.\n$/,
   );
   expect(await one.reload()).toBeUndefined();
-  expect(await ask(home, ["allow", one.code ?? "", one.id, "--json"])).toEqual({
+  expect(await ask(home, ["allow", one.code ?? "", one.id.replace(/^-+/, ""), "--json"])).toEqual({
     code: 0,
     stderr: "",
     stdout: `{"outcome":"allowed","id":"${one.id}"}\n`,
