@@ -56,6 +56,8 @@ test("[PG60] [PG68] [PG70] [PG71] person and client talk through the desk, and a
 
   await page.reload();
   await log.getByRole("img", { name: "image 1" }).waitFor();
+  // Until the part that draws markdown has come, words stand there as they were written.
+  await log.locator("strong").getByText("tests").waitFor();
   expect(await log.innerText()).toMatch(/The tests pass\.[^]*Push it\?[^]*Yes[^]*Look at this/);
   expect(complaints).toEqual([]);
 });
