@@ -24,12 +24,11 @@ export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 /** A person takes their time: asking more often finds nothing sooner. */
 const POLL_MS = 3_000;
 
-/** A question of the caller and, once there is one, its answer as a tool's result. */
-type TaskState = { readonly question: AskedQuestion; readonly result: ToolOutcome | null };
-
 export interface HumanTasks {
-  /** Null: the caller has no such question. An answer that waited is handed over with it. Rejects with `StoreUnreachable`. */
-  get(questionId: string, scope: CallScope): Promise<TaskState | null>;
+  /** Null: the caller has no such question. Takes nothing. Rejects with `StoreUnreachable`. */
+  find(questionId: string, scope: CallScope): Promise<AskedQuestion | null>;
+  /** Its answer as a tool's result; null: there is none yet. An answer that waited is handed over with it, so only the reply that carries it may ask. */
+  result(questionId: string, question: AskedQuestion, scope: CallScope): Promise<ToolOutcome | null>;
   cancel(questionId: string, scope: CallScope): Promise<void>;
 }
 
@@ -54,8 +53,9 @@ export function declaresTasks(context: ServerContext): boolean {
 export function serveTasks(server: Server, tasks: HumanTasks, scope: CallScope, toResult: (outcome: ToolOutcome) => object): void {
   const params = v.object({ taskId: v.string() });
   server.setRequestHandler("tasks/get", { params }, async ({ taskId }, context) => {
-    const found = await lookUp(tasks, taskId, scope, context);
-    return { resultType: "complete", ...detailedTask(taskId, found, toResult) };
+    const question = await lookUp(tasks, taskId, scope, context);
+    const result = await sayUnreachable(() => tasks.result(taskId, question, scope));
+    return { resultType: "complete", ...detailedTask(taskId, question, result === null ? null : toResult(result)) };
   });
   server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, context) => {
     await lookUp(tasks, taskId, scope, context);
@@ -70,9 +70,9 @@ export function serveTasks(server: Server, tasks: HumanTasks, scope: CallScope, 
 }
 
 /** [HU52] [HU53] */
-async function lookUp(tasks: HumanTasks, taskId: string, scope: CallScope, context: ServerContext): Promise<TaskState> {
+async function lookUp(tasks: HumanTasks, taskId: string, scope: CallScope, context: ServerContext): Promise<AskedQuestion> {
   if (!declaresTasks(context)) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } });
-  const found = v.is(EntryId, taskId) ? await sayUnreachable(() => tasks.get(taskId, scope)) : null;
+  const found = v.is(EntryId, taskId) ? await sayUnreachable(() => tasks.find(taskId, scope)) : null;
   if (found === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown task: it is none of yours, or was forgotten.");
   return found;
 }
@@ -87,10 +87,9 @@ async function sayUnreachable<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /** [HU51] */
-function detailedTask(taskId: string, { question, result }: TaskState, toResult: (outcome: ToolOutcome) => object): JsonObject {
-  const { state, askedAt, expiresAt, answer } = question;
+function detailedTask(taskId: string, { state, askedAt, expiresAt, answer }: AskedQuestion, result: object | null): JsonObject {
   const base = { taskId, createdAt: iso(askedAt), lastUpdatedAt: iso(answer?.at ?? askedAt), ttlMs: expiresAt - askedAt, pollIntervalMs: POLL_MS };
-  if (result !== null) return { ...base, status: "completed", result: toResult(result) as JsonObject };
+  if (result !== null) return { ...base, status: "completed", result: result as JsonObject };
   if (state === "withdrawn") return { ...base, status: "cancelled" };
   return { ...base, status: "working", statusMessage: WAITING };
 }

@@ -71,10 +71,8 @@ async function ask(ports: HumanToolsPorts, args: JsonObject, scope: CallScope): 
 /** The same questions for a client that polls. */
 export function createHumanTasks(ports: HumanToolsPorts): HumanTasks {
   return {
-    async get(questionId, scope) {
-      const question = await ports.channel.question(clientOf(scope), questionId);
-      return question === null ? null : { question, result: await taskResult(ports, { ...question, questionId }, scope) };
-    },
+    find: (questionId, scope) => ports.channel.question(clientOf(scope), questionId),
+    result: (questionId, question, scope) => taskResult(ports, { ...question, questionId }, scope),
     cancel: (questionId, scope) => ports.channel.withdraw(clientOf(scope), questionId),
   };
 }

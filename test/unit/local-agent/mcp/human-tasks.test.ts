@@ -122,6 +122,13 @@ test("[HU52] tasks/cancel takes the question back, and nothing else does", async
   expect(it.withdrawn).toEqual([QUESTION.questionId]);
 });
 
+test.each(["cancel", "update"])("[HU52] tasks/%s takes no words: an answer that waits is for the reply that carries it", async (method) => {
+  const answer = typed("yes", { questionId: QUESTION.questionId, state: "queued" });
+  const it = client({ question: () => Promise.resolve({ state: "answered", askedAt: ASKED_AT, expiresAt: QUESTION.expiresAt, answer }) });
+  await it.send(about(method));
+  expect(it.waits).toEqual([]);
+});
+
 describe("[HU53] refused", () => {
   test.each(["get", "cancel", "update"])("tasks/%s of a task that is none of the caller's", async (method) => {
     const it = client({ question: () => Promise.resolve(null) });
