@@ -3,9 +3,7 @@ import type { DeskEvent } from "../../shared/desk.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { WatchedDesk } from "../daemon/running-agent.ts";
-
-/** Somebody who was told opens the page; more lines would tell them nothing new. */
-const PAUSE_MS = 30_000;
+import { pacedLines } from "./paced-lines.ts";
 
 /** The higher, the longer somebody waits for the person. */
 interface News {
@@ -18,39 +16,29 @@ export function talkLines(
   say: (line: string) => void,
   program: string,
   desk: WatchedDesk,
-  { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
+  ports: { readonly clock: Clock; readonly timers: Timers },
 ): { readonly stop: () => void } {
-  const newsOf = newsSince(clock.now());
+  const newsOf = newsSince(ports.clock.now());
   let unsaid: News | undefined;
-  let quietUntil = 0;
-  let cancel: (() => void) | undefined;
-
-  function speak(): void {
-    if (desk.isPageOpen()) unsaid = undefined;
-    if (unsaid === undefined || cancel !== undefined) return;
-    const pause = quietUntil - clock.now();
-    if (pause > 0) {
-      cancel = timers.after(pause, () => {
-        cancel = undefined;
-        speak();
-      });
-      return;
-    }
-    quietUntil = clock.now() + PAUSE_MS;
-    say(`${unsaid.what}, and no page is open: run ${program} open`);
-    unsaid = undefined;
-  }
-
+  const lines = pacedLines({
+    ...ports,
+    say,
+    line() {
+      if (desk.isPageOpen()) unsaid = undefined;
+      return unsaid && `${unsaid.what}, and no page is open: run ${program} open`;
+    },
+    onSaid: () => (unsaid = undefined),
+  });
   const unsubscribe = desk.subscribe((event) => {
     const news = newsOf(event);
     if (news === undefined) return;
     if (unsaid === undefined || news.rank >= unsaid.rank) unsaid = news;
-    speak();
+    lines.speak();
   });
   return {
     stop() {
       unsubscribe();
-      cancel?.();
+      lines.stop();
     },
   };
 }
