@@ -14,7 +14,12 @@ export interface OfferedTool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  readonly annotations: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean; readonly idempotentHint?: boolean; readonly openWorldHint?: boolean };
+  readonly annotations: {
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: boolean;
+    readonly openWorldHint?: boolean;
+  };
   readonly promptSnippet: string;
 }
 
@@ -55,7 +60,10 @@ export interface PromptCommand {
 
 export type AdapterEvent =
   /** Status, tools or prompts may have changed. */
-  { readonly t: "status" } | { readonly t: "tools" } | { readonly t: "prompts" } | { readonly t: "notice"; readonly level: "info" | "warning"; readonly text: string };
+  | { readonly t: "status" }
+  | { readonly t: "tools" }
+  | { readonly t: "prompts" }
+  | { readonly t: "notice"; readonly level: "info" | "warning"; readonly text: string };
 
 export interface Adapter {
   readonly config: UpstreamConfig;

@@ -161,7 +161,11 @@ export interface PersonForms {
 export interface Sampler {
   readonly available: boolean;
   /** Rejects with a sentence that says why not. */
-  sample(request: { readonly server: string; readonly params: CreateMessageRequestParams; readonly signal: AbortSignal }): Promise<CreateMessageResult>;
+  sample(request: {
+    readonly server: string;
+    readonly params: CreateMessageRequestParams;
+    readonly signal: AbortSignal;
+  }): Promise<CreateMessageResult>;
 }
 
 /** Private files for what is too large for a model's context. They end with the adapter. */
@@ -197,4 +201,6 @@ export interface ScriptEnd {
     | { readonly how: "timeout" | "memory" | "cancelled" };
 }
 
-export type ScriptOutput = { readonly from: "emit"; readonly value: JsonValue } | { readonly from: "console"; readonly level: string; readonly text: string };
+export type ScriptOutput =
+  | { readonly from: "emit"; readonly value: JsonValue }
+  | { readonly from: "console"; readonly level: string; readonly text: string };

@@ -12,7 +12,8 @@ export interface Expanded {
 /** Replaces `${NAME}`, `${NAME:-default}`, `$env:NAME` and `{env:NAME}`, once: what a variable holds is not looked into. */
 export function expandPlaceholders(text: string, env: Environment): Expanded {
   const missing: string[] = [];
-  const expanded = text.replaceAll(PLACEHOLDER, (_all, braced?: string, fallback?: string, dollar?: string, curly?: string) => {
+  const expanded = text.replaceAll(PLACEHOLDER, (...found: readonly (string | undefined)[]) => {
+    const [, braced, fallback, dollar, curly] = found;
     const name = braced ?? dollar ?? curly ?? "";
     const value = env[name];
     // As in a shell, `:-` also replaces what is set to nothing.
