@@ -127,6 +127,9 @@ export interface UpstreamApprovalRequest {
   readonly required: boolean;
   /** Whether the person allowed this very call, or its whole server, earlier in this session. */
   readonly remembered: boolean;
+  /** Hex SHA-256 of the tool's definition and of the canonical arguments: what an allowance that is kept longer is bound to. */
+  readonly definitionHash: string;
+  readonly argsHash: string;
   readonly signal: AbortSignal;
 }
 
