@@ -1,0 +1,54 @@
+/** What is told of a connection that could not be made. Pure. */
+import { SdkHttpError } from "@modelcontextprotocol/client";
+
+/** A cause is shown to a model, again and again while the server is down. */
+const MAX_CAUSE = 1000;
+/** A web server may answer with a page; its beginning says which. */
+const MAX_MESSAGE = 400;
+const STDERR_LINES = 3;
+const MAX_CAUSES = 4;
+
+/**
+ * One line on why, at most 1,000 characters, with the last lines of the process's error stream. Addresses lose their query: it may hold
+ * a key.
+ */
+export function failureText(error: unknown, stderrTail: string): string {
+  const cause = cut(withoutQueries(oneLine(messages(error).join(": "))), MAX_MESSAGE) || "no reason was given";
+  const tail = stderrTail
+    .split("\n")
+    .map((line) => withoutQueries(oneLine(line)))
+    .filter((line) => line !== "")
+    .slice(-STDERR_LINES)
+    .join(" | ");
+  return cut(tail === "" ? cause : `${cause}. The process wrote: ${tail}`, MAX_CAUSE);
+}
+
+export function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
+}
+
+/** An error's own message, then those of its causes that say more (`fetch failed` alone does not). */
+function messages(error: unknown): readonly string[] {
+  const found: string[] = [];
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES && current !== undefined && current !== null; depth++) {
+    const text = current instanceof Error ? ownMessage(current) : typeof current === "string" ? current : "";
+    if (text !== "" && !found.some((earlier) => earlier.includes(text))) found.push(text);
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return found;
+}
+
+function ownMessage(error: Error): string {
+  if (error instanceof SdkHttpError) return `HTTP ${error.status}: ${error.message}`;
+  const code = "code" in error && typeof error.code === "string" && /^E[A-Z_]+$/.test(error.code) ? error.code : "";
+  return code === "" || error.message.includes(code) ? error.message : `${error.message} (${code})`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+}
+
+function withoutQueries(text: string): string {
+  return text.replaceAll(/(\w+:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/g, "$1");
+}
