@@ -23,6 +23,8 @@ export const ApprovalCard = v.object({
   totalChars: v.number(),
   /** Other arguments of a shell call, as JSON; empty when there are none. */
   beside: v.string(),
+  /** Not a call: an MCP server that a project's own files configure wants to run. `text` is its command line or address, `beside` the whole entry. */
+  server: v.optional(v.object({ name: v.string(), files: v.array(v.string()) })),
 });
 export type ApprovalCard = v.InferOutput<typeof ApprovalCard>;
 

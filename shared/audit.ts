@@ -48,6 +48,15 @@ const GrantsAudit = v.object({ event: v.literal("grants.revoked"), all: v.boolea
 /** What was allowed for the sitting is asked about again. */
 const ForgottenAudit = v.object({ event: v.literal("approvals.forgotten"), calls: v.number() });
 
+/** An MCP server of a project's own files may run, as this very entry, or may not. An empty name: the project's settings. */
+const ServerAudit = v.object({
+  event: v.picklist(["server.allowed", "server.denied"]),
+  server: v.string(),
+  files: v.array(v.string()),
+  /** Of what was shown. */
+  entrySha256: v.string(),
+});
+
 const AgentAudit = v.object({
   event: v.picklist(["agent.started", "agent.stopped"]),
   root: v.string(),
@@ -56,7 +65,7 @@ const AgentAudit = v.object({
 });
 
 /** What a part tells; when it happened and who wrote it is added where it is written. */
-export const AuditEvent = v.variant("event", [CallAudit, AuthorizationAudit, GrantsAudit, ForgottenAudit, AgentAudit]);
+export const AuditEvent = v.variant("event", [CallAudit, AuthorizationAudit, GrantsAudit, ForgottenAudit, ServerAudit, AgentAudit]);
 export type AuditEvent = v.InferOutput<typeof AuditEvent>;
 
 export const AuditEntry = v.intersect([v.object(EVERY), AuditEvent]);

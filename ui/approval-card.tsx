@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { ApprovalCard } from "../shared/approval.ts";
 import { age } from "../shared/elapsed.ts";
 import { ApprovalButtons } from "./approval-buttons.tsx";
-import { fateSentence } from "./approval-wording.ts";
+import { fateSentence, SERVER_WHY, serverKicker } from "./approval-wording.ts";
 import { isWhole, type Approval, type ApprovalChoice, type ApprovalState } from "./approvals-state.ts";
 import { CardOutcome } from "./card-outcome.tsx";
 import { CommandText, useRevealed } from "./command-text.tsx";
@@ -27,7 +27,7 @@ export function ApprovalCardShown({ approval, canDecide, onDecide, onShowAll, on
   return (
     <article class={`card approval ${state.at}`} aria-labelledby={titleId}>
       <header>
-        <p class="kicker">Waits for you before it runs</p>
+        <p class="kicker">{card.server === undefined ? "Waits for you before it runs" : serverKicker(card.server.name)}</p>
         <p class="expiry">asked {age(card.at, now)}</p>
         <h2 id={titleId}>
           <code>
@@ -36,12 +36,20 @@ export function ApprovalCardShown({ approval, canDecide, onDecide, onShowAll, on
         </h2>
         <p class="caller">
           <span>
-            asked by <StrangerText text={card.client} maxChars={200} />
+            {card.server === undefined ? "asked by" : "configured by"}{" "}
+            <StrangerText text={card.server === undefined ? card.client : card.server.files.join(", ")} maxChars={400} />
           </span>
         </p>
+        {card.server === undefined ? null : <p class="why-asked">{SERVER_WHY}</p>}
       </header>
       <Command approval={approval} onShowAll={onShowAll} />
-      <ApprovalButtons state={state} canDecide={canDecide} isWhole={isWhole(approval)} onDecide={onDecide} />
+      <ApprovalButtons
+        state={state}
+        canDecide={canDecide}
+        isWhole={isWhole(approval)}
+        asks={card.server === undefined ? "call" : "server"}
+        onDecide={onDecide}
+      />
     </article>
   );
 }
@@ -65,7 +73,12 @@ function OverCard({ card, state, titleId, onDismiss }: OverCardProps): JSX.Eleme
           <StrangerText text={card.text} maxChars={200} />
         </code>
       </p>
-      <CardOutcome outcome={state.fate} where={state.where} sentence={fateSentence(state)} onDismiss={onDismiss} />
+      <CardOutcome
+        outcome={state.fate}
+        where={state.where}
+        sentence={fateSentence(state, card.server === undefined ? "call" : "server")}
+        onDismiss={onDismiss}
+      />
     </article>
   );
 }
@@ -96,7 +109,9 @@ function Command({ approval, onShowAll }: Pick<ApprovalCardProps, "approval" | "
           </span>
         </p>
       )}
-      {card.beside === "" ? null : <CommandText pieces={beside.pieces} label="Its other arguments" />}
+      {card.beside === "" ? null : (
+        <CommandText pieces={beside.pieces} label={card.server === undefined ? "Its other arguments" : "The whole entry"} />
+      )}
     </div>
   );
 }

@@ -8,7 +8,26 @@ const ELSEWHERE: Record<ApprovalFate, string> = {
   lost: "It waits no longer: it was decided elsewhere, or its call is over. Nothing was allowed by this page.",
 };
 
-export function fateSentence(state: Extract<ApprovalState, { at: "over" }>): string {
+/** What a card asks for: one call, or that an MCP server of the project may run. */
+export type AskedFor = "call" | "server";
+
+/** @param name empty: the project's settings, not a server */
+export function serverKicker(name: string): string {
+  return name === "" ? "The project's own settings for MCP servers" : "An MCP server of this project wants to run";
+}
+
+export const SERVER_WHY =
+  "A file inside the folder that apps work in configures this; an app may have written it. It is used only as it stands here, and any change is asked about again. What it runs may itself lie in that folder.";
+
+const SERVER_FATE: Record<ApprovalFate, string> = {
+  allowed: "Allowed, as it stands here, also after a restart.",
+  denied: "Denied until the agent is started again.",
+  withdrawn: "It waits no longer.",
+  lost: "It waits no longer: it was decided elsewhere. Nothing was allowed by this page.",
+};
+
+export function fateSentence(state: Extract<ApprovalState, { at: "over" }>, asked: AskedFor = "call"): string {
+  if (asked === "server") return SERVER_FATE[state.fate];
   if (state.where === "elsewhere") return ELSEWHERE[state.fate];
   if (state.fate === "denied") return "Denied. Nothing was run.";
   return state.decision === "sitting"

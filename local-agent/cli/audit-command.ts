@@ -40,6 +40,8 @@ const EVENTS: Readonly<Record<AuditEntry["event"], string>> = {
   "authorization.decided": "app decided",
   "grants.revoked": "access taken back",
   "approvals.forgotten": "sitting forgotten",
+  "server.allowed": "server allowed",
+  "server.denied": "server denied",
   "agent.started": "agent started",
   "agent.stopped": "agent ended",
 };
@@ -53,24 +55,30 @@ function factsOf(entry: AuditEntry): string {
       return shown(entry.all ? "all" : entry.ids.map((id) => visibleLine(id, 100)).join(" "), `${entry.revoked} ended`);
     case "approvals.forgotten":
       return `${entry.calls} exact calls`;
+    case "server.allowed":
+    case "server.denied":
+      return shown(
+        entry.server === "" ? "settings" : visibleLine(entry.server, 100),
+        `of ${entry.files.map((file) => visibleLine(file, 200)).join(", ")}`,
+        `sha256 ${visibleLine(entry.entrySha256, 64).slice(0, 12)}`,
+      );
     case "agent.started":
     case "agent.stopped":
       return shown(visibleLine(entry.root, 200), guardedText(entry.guarded), `process ${entry.agent}`);
-    case "approval.asked":
-    case "approval.allowed_once":
-    case "approval.allowed_sitting":
-    case "approval.passed":
-    case "approval.denied":
-    case "approval.withdrawn":
-      return shown(
-        visibleLine(entry.tool, 100),
-        visibleLine(entry.client, 200),
-        `sha256 ${visibleLine(entry.argsSha256, 64).slice(0, 12)}`,
-        argumentsText(entry),
-        reasonText(entry.reasonChars),
-        entry.why === undefined ? "" : `because ${visibleLine(entry.why, 300)}`,
-      );
+    default:
+      return callFacts(entry);
   }
+}
+
+function callFacts(entry: Extract<AuditEntry, { argsSha256: string }>): string {
+  return shown(
+    visibleLine(entry.tool, 100),
+    visibleLine(entry.client, 200),
+    `sha256 ${visibleLine(entry.argsSha256, 64).slice(0, 12)}`,
+    argumentsText(entry),
+    reasonText(entry.reasonChars),
+    entry.why === undefined ? "" : `because ${visibleLine(entry.why, 300)}`,
+  );
 }
 
 function shown(...facts: readonly string[]): string {

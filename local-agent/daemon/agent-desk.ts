@@ -7,6 +7,8 @@ import { createDesk, type Desk, type DeskOptions } from "../desk/desk.ts";
 import type { McpSurface } from "../mcp/server.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import { createSurface, type AgentContext } from "./agent-parts.ts";
+import { preparePrivateDirectory } from "./config-dir.ts";
+import { openTrustedServers } from "./trusted-servers.ts";
 
 export interface DeskFacts {
   readonly tools: ToolHost;
@@ -23,15 +25,16 @@ export function createAgentDesk(
 ): { readonly desk: Desk; readonly surface: McpSurface } {
   const { clock, timers, settings, log } = context;
   const approvals = { guarded: settings.approve, auditFull: settings.auditFull, audit, newId: randomUUID, log };
-  const desk = createDesk({ ...access, info, clock, timers, approvals, conversation });
-  context.lifetime.signal.addEventListener("abort", () => desk.approvals.suspend("the agent on the workstation was ended"), { once: true });
+  const trust = { root: settings.root, memory: openTrustedServers(preparePrivateDirectory(context.directories.state)) };
+  const desk = createDesk({ ...access, info, clock, timers, approvals, trust, conversation });
+  context.lifetime.signal.addEventListener("abort", () => desk.cards.approvals.suspend("the agent on the workstation was ended"), { once: true });
   const surface = createSurface(context, tools, {
     calls: {
       started: (call) => desk.callStarted(call),
       progressed: (progress) => desk.callProgressed(progress),
       finished: (call) => desk.callFinished(call),
     },
-    gate: desk.approvals,
+    gate: desk.cards.approvals,
     human: conversation?.channel ?? null,
   });
   return { desk, surface };

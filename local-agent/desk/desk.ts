@@ -13,11 +13,13 @@ import type {
 import type { CallFinished, CallProgressed, CallStarted } from "../../shared/call-events.ts";
 import type { DeskEvent, DeskInfo, DeskSnapshot, LinkState } from "../../shared/desk.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
-import { createApprovals, type Approvals, type ApprovalsOptions } from "./approvals.ts";
+import type { ApprovalsOptions } from "./approvals.ts";
 import { createAuthorizationTray } from "./authorization-tray.ts";
 import { createCallTimeline } from "./call-timeline.ts";
+import { createDeskCards, type DeskCards } from "./desk-cards.ts";
 import { createGrantedList, type GrantsPort } from "./granted-list.ts";
 import type { PageConversation } from "./page-conversation.ts";
+import type { ServerTrustOptions } from "./server-trust.ts";
 
 export interface DeskOptions {
   readonly info: DeskInfo;
@@ -31,6 +33,8 @@ export interface DeskOptions {
   readonly conversation?: PageConversation | undefined;
   /** Which calls wait for the person, and where their decisions are written down. */
   readonly approvals: Pick<ApprovalsOptions, "guarded" | "auditFull" | "audit" | "newId" | "log">;
+  /** The project whose MCP servers wait for the person, and what they allowed earlier. */
+  readonly trust: Pick<ServerTrustOptions, "root" | "memory">;
   readonly decideDeadlineMs?: number;
   readonly maxCalls?: number;
   /** UTF-16 units of output kept over all calls. */
@@ -40,8 +44,8 @@ export interface DeskOptions {
 export interface Desk {
   /** Null without `--human`. */
   readonly conversation: PageConversation | null;
-  /** The gate that guarded calls pass, and their cards. A link that is not open refuses all of them. */
-  readonly approvals: Approvals;
+  /** What waits for a yes or no. A link that is not open refuses all calls. */
+  readonly cards: DeskCards;
   callStarted(call: CallStarted): void;
   callProgressed(progress: CallProgressed): void;
   callFinished(end: CallFinished): void;
@@ -83,7 +87,8 @@ export function createDesk(options: DeskOptions): Desk {
   const publish = (event: DeskEvent): void => listeners.forEach((listener) => listener(event));
   const tray = createAuthorizationTray({ decide: options.decide, timers: options.timers, deadlineMs: decideDeadlineMs, publish });
   const { clock, timers } = options;
-  const approvals = createApprovals({ ...options.approvals, clock, timers, publish });
+  const cards = createDeskCards({ approvals: { ...options.approvals, clock, timers }, trust: options.trust }, publish);
+  const { approvals } = cards;
   const granted = createGrantedList(options.grants, publish);
   const conversation = options.conversation ?? null;
   conversation?.subscribe(publish);
@@ -94,7 +99,7 @@ export function createDesk(options: DeskOptions): Desk {
     authorizations: tray.list(),
     grants: granted.known(),
     timeline: timeline.list(),
-    approvals: approvals.list(),
+    approvals: cards.list(),
     remembered: approvals.sitting.count(),
     conversation: conversation?.view() ?? null,
   });
@@ -103,7 +108,7 @@ export function createDesk(options: DeskOptions): Desk {
     conversation,
     pageOpened: () => conversation?.pageOpened() ?? (() => {}),
     isPageOpen: () => conversation?.isPageOpen() ?? false,
-    approvals,
+    cards,
     callStarted(call) {
       conversation?.sawClient({ principalId: call.principalId, name: call.client }, call.at);
       if (conversation !== null && CONVERSING_TOOLS.has(call.tool)) return;

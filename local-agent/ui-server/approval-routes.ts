@@ -11,11 +11,11 @@ import { failure, methodNotAllowed, smallJson } from "./route-answers.ts";
 export function mountApprovals(app: Hono, desk: Desk): void {
   app.post("/api/approve", ...smallJson, (c) => approve(c, desk));
   app.get("/api/approvals/:id", (c) => {
-    const whole = desk.approvals.whole(c.req.param("id"));
-    return whole === null ? failure(c, 404, "This call waits no longer.") : c.json(whole);
+    const whole = desk.cards.whole(c.req.param("id"));
+    return whole === null ? failure(c, 404, "This card waits no longer.") : c.json(whole);
   });
   app.post("/api/forget", ...smallJson, (c) => {
-    desk.approvals.sitting.forget();
+    desk.cards.approvals.sitting.forget();
     return c.json({});
   });
   app.all("/api/forget", (c) => methodNotAllowed(c, "POST"));
@@ -29,7 +29,7 @@ async function approve(c: Context, desk: Desk): Promise<Response> {
     return failure(c, 400, 'Expected {"id": string, "decision": "once" | "sitting" | "deny", "reason"?: string of at most 2000 characters}.');
   }
   try {
-    return c.json(await desk.approvals.decide(decision.output));
+    return c.json(await desk.cards.decide(decision.output));
   } catch (error) {
     if (error instanceof DecisionUnrecorded) return failure(c, 503, error.message);
     throw error;

@@ -162,8 +162,8 @@ test("[PG99] with the keyboard alone a call is denied with a reason, another one
     browser: { viewport: { width: 1280, height: 860 } },
   });
   await page.getByRole("button", { name: "Remove", exact: true }).waitFor();
-  const first = askFor(desk.approvals, "rm -rf build");
-  const second = askFor(desk.approvals, "npm test");
+  const first = askFor(desk.cards.approvals, "rm -rf build");
+  const second = askFor(desk.cards.approvals, "npm test");
   const [denied, allowed] = [page.getByRole("article").first(), page.getByRole("article").last()];
   await waitUntil(
     "the buttons are alive",

@@ -240,7 +240,7 @@ test("[PG88] a card that ended while the page was away says so when it is back, 
 test("[PG83][PG84] with the agent's own gate: a long call is loaded whole and runs once allowed, and a withdrawn one does not", async () => {
   const { page, desk, complaints } = await harness.open({ desk: { approvals: { ...UNGUARDED, guarded: ["bash"] } } });
   const long = `${"echo x\n".repeat(5_000)}rm -rf ~`;
-  const first = askFor(desk.approvals, long, { args: { command: long, note: "n".repeat(20_000) } });
+  const first = askFor(desk.cards.approvals, long, { args: { command: long, note: "n".repeat(20_000) } });
   await waitUntil("Deny is alive", () => button(page, "Deny").isEnabled());
   expect(await button(page, "Allow once").isDisabled()).toBe(true);
   await button(page, /^Show all [\d,]+ characters$/).click();
@@ -251,7 +251,7 @@ test("[PG83][PG84] with the agent's own gate: a long call is loaded whole and ru
   expect(await first.answer).toEqual({ allowed: true });
   await page.getByText("Allowed this once. It runs now.").waitFor();
   await button(page, "Dismiss").click();
-  const second = askFor(desk.approvals, "sleep 9");
+  const second = askFor(desk.cards.approvals, "sleep 9");
   await button(page, "Allow once").waitFor();
   second.end.abort();
   await page.getByText("Its call is over, nothing was run.").waitFor();
@@ -265,15 +265,15 @@ test("[PG77] the info panel counts the calls that are allowed for the sitting, a
     browser: { viewport: { width: 1280, height: 860 } },
   });
   await page.getByText("Nothing is allowed for the sitting.").waitFor();
-  const first = askFor(desk.approvals, "make");
+  const first = askFor(desk.cards.approvals, "make");
   await waitUntil("the button is alive", () => button(page, SITTING).isEnabled());
   await button(page, SITTING).click();
   expect(await first.answer).toEqual({ allowed: true });
   await page.getByText("1 exact call is allowed for the sitting, without a click.").waitFor();
-  expect(await askFor(desk.approvals, "make").answer).toEqual({ allowed: true });
+  expect(await askFor(desk.cards.approvals, "make").answer).toEqual({ allowed: true });
   await button(page, "Ask me again").click();
   await page.getByText("Nothing is allowed for the sitting.").waitFor();
-  void askFor(desk.approvals, "make");
+  void askFor(desk.cards.approvals, "make");
   await page.getByRole("article", { name: "bash" }).getByRole("button", { name: "Deny" }).waitFor();
   expect(complaints).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { AuthorizationDecision, DecisionOutcome, Grant, PendingAuthorization, Revocation } from "../../shared/authorization.ts";
 import type { DeskInfo } from "../../shared/desk.ts";
 import { createDesk, type Desk, type DeskOptions } from "../../local-agent/desk/desk.ts";
+import type { TrustMemory } from "../../local-agent/desk/server-trust.ts";
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts";
 
@@ -83,6 +84,7 @@ export function deskUnderTest(options: Partial<DeskOptions> = {}): DeskUnderTest
   const grants: Grant[] = [];
   const revocations: Revocation[] = [];
   const desk = createDesk({
+    trust: { root: EXAMPLE_INFO.root, memory: memoryOfTrust() },
     info: EXAMPLE_INFO,
     clock: systemClock,
     timers: systemTimers,
@@ -108,4 +110,10 @@ export function deskUnderTest(options: Partial<DeskOptions> = {}): DeskUnderTest
 function outcomeOf(decision: AuthorizationDecision): DecisionOutcome["outcome"] {
   if (!decision.allow) return "denied";
   return decision.code === undefined || decision.code === "KITE-42" ? "allowed" : "wrong_code";
+}
+
+/** Allowed servers of one test. */
+export function memoryOfTrust(): TrustMemory {
+  const allowed = new Set<string>();
+  return { has: (hash) => allowed.has(hash), add: ({ entrySha256 }) => Promise.resolve(void allowed.add(entrySha256)) };
 }

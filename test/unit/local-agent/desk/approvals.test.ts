@@ -70,17 +70,17 @@ describe("[HU85] a card is withdrawn, and a later click is gone,", () => {
   test("when its client's access is taken back, whatever the relay says to that; others wait on", async () => {
     const { desk } = deskUnderTest({ grants: { list: () => Promise.resolve([]), revoke: () => Promise.reject(new Error("away")) } });
     desk.setLink({ at: "open", since: 1 });
-    const ask = (principalId: string) => askFor(desk.approvals, `echo ${principalId}`, { principalId });
+    const ask = (principalId: string) => askFor(desk.cards.approvals, `echo ${principalId}`, { principalId });
     const [one, two, token] = [ask("grant:1"), ask("grant:2"), ask("token:1")];
-    const ids = desk.approvals.list().map(({ id }) => id);
+    const ids = desk.cards.approvals.list().map(({ id }) => id);
     await expect(desk.revoke({ ids: ["1"] })).rejects.toThrow("away");
     expect(textOf(await one.answer)).toContain("takes back this client's access");
-    expect(await desk.approvals.decide({ id: ids[0] ?? "", decision: "once" })).toEqual({ outcome: "gone" });
-    expect(desk.approvals.list()).toHaveLength(2);
+    expect(await desk.cards.approvals.decide({ id: ids[0] ?? "", decision: "once" })).toEqual({ outcome: "gone" });
+    expect(desk.cards.approvals.list()).toHaveLength(2);
     await expect(desk.revoke({ ids: "all" })).rejects.toThrow("away");
     expect(textOf(await two.answer)).toContain("Nothing was run");
-    expect(desk.approvals.list().map(({ id }) => id)).toEqual([ids[2]]);
-    desk.approvals.withdrawAll("the test ends");
+    expect(desk.cards.approvals.list().map(({ id }) => id)).toEqual([ids[2]]);
+    desk.cards.approvals.withdrawAll("the test ends");
     await token.answer;
   });
 

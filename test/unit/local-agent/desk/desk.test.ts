@@ -149,14 +149,14 @@ test("[HU85] a link that is not open withdraws the cards and refuses further one
   desk.setLink({ at: "open", since: 1 });
   const ends: string[] = [];
   desk.subscribe((event) => event.t === "approval_over" && void ends.push(event.end));
-  const { answer } = askFor(desk.approvals, "ls");
+  const { answer } = askFor(desk.cards.approvals, "ls");
   expect(desk.snapshot().approvals.map(({ text }) => text)).toEqual(["ls"]);
   desk.setLink({ at: "waiting", since: 2, retryAt: 3, reason: "The network is away." });
   expect(await answer).toMatchObject({ allowed: false });
   expect(ends).toEqual(["withdrawn"]);
-  expect((await askFor(desk.approvals, "ls").answer).allowed).toBe(false);
+  expect((await askFor(desk.cards.approvals, "ls").answer).allowed).toBe(false);
   desk.setLink({ at: "open", since: 4 });
-  void askFor(desk.approvals, "pwd");
+  void askFor(desk.cards.approvals, "pwd");
   await Promise.resolve();
   expect(desk.snapshot().approvals.map(({ text }) => text)).toEqual(["pwd"]);
 });

@@ -1,0 +1,39 @@
+/** Which entries of project files the person allowed to run: `trusted-servers.json` in the state directory, 0600, by hash only. */
+import { join } from "node:path";
+import { isJsonObject, parseJson } from "../../shared/json.ts";
+import type { TrustMemory } from "../desk/server-trust.ts";
+import { readPrivateFile, writePrivateFile } from "./config-dir.ts";
+import { underGuard } from "./guard.ts";
+
+const FILE = "trusted-servers.json";
+/** The oldest is asked about again. */
+const MAX_KEPT = 500;
+
+interface TrustedServer {
+  readonly entrySha256: string;
+  /** For people who look into the file. */
+  readonly server: string;
+}
+
+/** @param stateDir private and existing. A file that makes no sense trusts nothing. */
+export function openTrustedServers(stateDir: string): TrustMemory {
+  const path = join(stateDir, FILE);
+  return {
+    has: (entrySha256) => read(path).some((entry) => entry.entrySha256 === entrySha256),
+    add: (allowed) =>
+      underGuard(stateDir, () => {
+        const kept = [...read(path).filter(({ entrySha256 }) => entrySha256 !== allowed.entrySha256), allowed].slice(-MAX_KEPT);
+        writePrivateFile(path, `${JSON.stringify({ version: 1, trusted: kept }, null, 2)}\n`);
+      }),
+  };
+}
+
+function read(path: string): readonly TrustedServer[] {
+  const value = parseJson(readPrivateFile(path) ?? "");
+  const list = isJsonObject(value) && value["version"] === 1 ? value["trusted"] : undefined;
+  return Array.isArray(list) ? list.filter(isTrusted) : [];
+}
+
+function isTrusted(value: unknown): value is TrustedServer {
+  return isJsonObject(value) && typeof value["entrySha256"] === "string" && typeof value["server"] === "string";
+}

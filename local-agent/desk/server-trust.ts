@@ -1,0 +1,175 @@
+/**
+ * MCP servers that a project's own files configure. A remote client may have written those files, so none of them runs before the
+ * person allowed exactly what it is configured as; a change of it is a new question. What was allowed is remembered on disk.
+ */
+import type { ApprovalCard, ApprovalDecision, ApprovalEnd, ApprovalOutcome } from "../../shared/approval.ts";
+import type { AuditTrail } from "../../shared/audit.ts";
+import type { DeskEvent } from "../../shared/desk.ts";
+import { isJsonObject, parseJson, type JsonObject } from "../../shared/json.ts";
+import type { Clock, Log } from "../../shared/ports.ts";
+import type { ProjectTrust, TrustSubject } from "../adapter/ports.ts";
+import { headOf, type ShownCall } from "./approval-card.ts";
+import { DecisionUnrecorded } from "./approvals.ts";
+import { sha256 } from "./sha256.ts";
+
+/** What the person allowed earlier, by the hash of what they were shown. */
+export interface TrustMemory {
+  has(entrySha256: string): boolean;
+  /** Rejects with a sentence when it cannot be kept. */
+  add(allowed: { readonly entrySha256: string; readonly server: string }): Promise<void>;
+}
+
+export interface ServerTrustOptions {
+  /** Absolute; the same entry in another directory is another question. */
+  readonly root: string;
+  readonly memory: TrustMemory;
+  readonly audit: AuditTrail;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly publish: (event: DeskEvent) => void;
+}
+
+export interface ServerTrust extends ProjectTrust {
+  /** Oldest first. */
+  list(): ApprovalCard[];
+  /** Null: it is no card of this list. Otherwise as `Approvals.decide`. */
+  decide(decision: ApprovalDecision): Promise<ApprovalOutcome> | null;
+  whole(id: string): ShownCall | null;
+}
+
+interface OpenQuestion {
+  readonly card: ApprovalCard;
+  readonly whole: ShownCall;
+  readonly subject: TrustSubject;
+  readonly entrySha256: string;
+  /** Whoever waits is told. */
+  readonly waiting: Set<(allowed: boolean) => void>;
+}
+
+/** A project file with hundreds of servers must not bury what else waits. */
+const MAX_OPEN = 30;
+
+export function createServerTrust(options: ServerTrustOptions): ServerTrust {
+  const open = new Map<string, OpenQuestion>();
+  const allowed = new Set<string>();
+  const denied = new Set<string>();
+  const hashOf = ({ server, text }: TrustSubject): string => sha256(JSON.stringify([options.root, server, text]));
+  const list = (): ApprovalCard[] => [...open.values()].map(({ card }) => card);
+  const showAll = (): void => options.publish({ t: "approvals", approvals: list() });
+
+  function known(subject: TrustSubject): "allowed" | "denied" | "unasked" {
+    const hash = hashOf(subject);
+    if (allowed.has(hash) || options.memory.has(hash)) return "allowed";
+    return denied.has(hash) ? "denied" : "unasked";
+  }
+
+  /** One question for one entry, however many ask. Undefined: too many are open. */
+  function questionOf(subject: TrustSubject): OpenQuestion | undefined {
+    const entrySha256 = hashOf(subject);
+    const found = [...open.values()].find((question) => question.entrySha256 === entrySha256);
+    if (found !== undefined || open.size >= MAX_OPEN) return found;
+    const question = newQuestion(subject, { id: options.newId(), at: options.clock.now(), entrySha256 });
+    open.set(question.card.id, question);
+    showAll();
+    return question;
+  }
+
+  function close(question: OpenQuestion, end: ApprovalEnd): void {
+    if (open.get(question.card.id) !== question) return;
+    open.delete(question.card.id);
+    options.publish({ t: "approval_over", id: question.card.id, end });
+    showAll();
+    for (const tell of question.waiting) tell(end === "allowed");
+  }
+
+  async function allow(question: OpenQuestion): Promise<ApprovalOutcome> {
+    const { entrySha256, subject } = question;
+    try {
+      await options.audit.record({ event: "server.allowed", ...recordOf(question) });
+      await options.memory.add({ entrySha256, server: subject.server ?? "" });
+    } catch (cause) {
+      const said = cause instanceof Error ? cause.message : String(cause);
+      throw new DecisionUnrecorded(`The server was not allowed, because your decision could not be recorded: ${said}`, { cause });
+    }
+    if (open.get(question.card.id) !== question) return { outcome: "gone" };
+    allowed.add(entrySha256);
+    close(question, "allowed");
+    return { outcome: "allowed" };
+  }
+
+  function deny(question: OpenQuestion): ApprovalOutcome {
+    denied.add(question.entrySha256);
+    void options.audit
+      .record({ event: "server.denied", ...recordOf(question) })
+      .catch(() => options.log.event("error", "audit.failed", { event: "server.denied" }));
+    close(question, "denied");
+    return { outcome: "denied" };
+  }
+
+  return {
+    known,
+    ask(subject, signal) {
+      const decided = known(subject);
+      if (decided !== "unasked") return Promise.resolve(decided === "allowed");
+      const question = questionOf(subject);
+      if (question === undefined) return Promise.resolve(false);
+      return answerOf(question, signal);
+    },
+    list,
+    decide({ id, decision }) {
+      const question = open.get(id);
+      if (question === undefined) return null;
+      return decision === "deny" ? Promise.resolve(deny(question)) : allow(question);
+    },
+    whole: (id) => open.get(id)?.whole ?? null,
+  };
+}
+
+function newQuestion(
+  subject: TrustSubject,
+  { id, at, entrySha256 }: { readonly id: string; readonly at: number; readonly entrySha256: string },
+): OpenQuestion {
+  const whole = shownServer(subject);
+  const server = { name: subject.server ?? "", files: [...subject.files] };
+  const card: ApprovalCard = { id, callId: "", tool: subject.server ?? "settings", client: "", at, ...headOf(whole), server };
+  return { card, whole, subject, entrySha256, waiting: new Set() };
+}
+
+/** The question stays when whoever asked has left: the person may still answer it for the next one. */
+function answerOf({ waiting }: OpenQuestion, signal: AbortSignal): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const onAbort = (): void => resolve(false);
+  waiting.add(resolve);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return promise.finally(() => {
+    waiting.delete(resolve);
+    signal.removeEventListener("abort", onAbort);
+  });
+}
+
+function recordOf({ subject, entrySha256 }: OpenQuestion): { readonly server: string; readonly files: string[]; readonly entrySha256: string } {
+  return { server: subject.server ?? "", files: [...subject.files], entrySha256 };
+}
+
+/** Pure: the command line or the address first, because that is what runs; then everything. */
+export function shownServer({ server, text }: TrustSubject): ShownCall {
+  const parsed = parseJson(text);
+  const entry = isJsonObject(parsed) ? parsed : {};
+  const whole = parsed === undefined ? text : JSON.stringify(parsed, null, 2);
+  return server === null ? { text: whole, beside: "" } : { text: whatRuns(entry) ?? whole, beside: whole };
+}
+
+function whatRuns({ command, args, url, socket }: JsonObject): string | undefined {
+  if (typeof command === "string") {
+    const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
+    return [command, ...words].map(quoted).join(" ");
+  }
+  return [url, socket].find((address) => typeof address === "string");
+}
+
+/** So that a word with spaces is not read as two. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word);
+}

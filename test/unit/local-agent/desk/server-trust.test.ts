@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { DecisionUnrecorded } from "../../../../local-agent/desk/approvals.ts";
+import { createServerTrust, shownServer, type ServerTrustOptions } from "../../../../local-agent/desk/server-trust.ts";
+import { silentLog } from "../../../../local-agent/node/log-sinks.ts";
+import { systemClock } from "../../../../local-agent/node/system-time.ts";
+import type { AuditEvent } from "../../../../shared/audit.ts";
+import type { DeskEvent } from "../../../../shared/desk.ts";
+import { memoryOfTrust } from "../../../support/desk-under-test.ts";
+
+const subject = { server: "notes", text: '{"args":["--dir","my notes"],"command":"./notes-server"}', files: ["/work/.mcp.json"] };
+
+function trustUnderTest(options: Partial<ServerTrustOptions> = {}) {
+  const trail: AuditEvent[] = [];
+  const events: DeskEvent[] = [];
+  const trust = createServerTrust({
+    root: "/work",
+    memory: memoryOfTrust(),
+    audit: { record: (event) => Promise.resolve(void trail.push(event)) },
+    newId: randomUUID,
+    clock: systemClock,
+    log: silentLog,
+    publish: (event) => void events.push(event),
+    ...options,
+  });
+  return { trust, trail, events };
+}
+
+const never = new AbortController().signal;
+
+describe("a server of a project file", () => {
+  test("[TR1] [TR2] waits for one Allow, with the command line and the whole entry on its card", async () => {
+    const { trust, trail } = trustUnderTest();
+    const answers = [trust.ask(subject, never), trust.ask(subject, never)];
+    const cards = trust.list();
+    expect(cards).toMatchObject([{ tool: "notes", text: './notes-server --dir "my notes"', server: { name: "notes", files: ["/work/.mcp.json"] } }]);
+    expect(JSON.parse(cards[0]?.beside ?? "")).toEqual(JSON.parse(subject.text));
+    expect(await trust.decide({ id: cards[0]?.id ?? "", decision: "once" })).toEqual({ outcome: "allowed" });
+    expect(await Promise.all(answers)).toEqual([true, true]);
+    expect(trail).toMatchObject([{ event: "server.allowed", server: "notes", files: ["/work/.mcp.json"] }]);
+  });
+
+  test("[TR3] needs no second Allow, in a later run neither, until anything of it changes", async () => {
+    const memory = memoryOfTrust();
+    const first = trustUnderTest({ memory });
+    const asked = first.trust.ask(subject, never);
+    await first.trust.decide({ id: first.trust.list()[0]?.id ?? "", decision: "once" });
+    await asked;
+    const second = trustUnderTest({ memory });
+    expect(await second.trust.ask(subject, never)).toBe(true);
+    expect(second.trust.known({ ...subject, text: subject.text.replace("my", "your") })).toBe("unasked");
+    expect(second.trust.known({ ...subject, server: "other" })).toBe("unasked");
+    expect(trustUnderTest({ memory, root: "/elsewhere" }).trust.known(subject)).toBe("unasked");
+  });
+
+  test("[TR4] is refused until the next start once it was denied, and the refusal is on record", async () => {
+    const { trust, trail } = trustUnderTest();
+    const asked = trust.ask(subject, never);
+    await trust.decide({ id: trust.list()[0]?.id ?? "", decision: "deny" });
+    expect(await asked).toBe(false);
+    expect(await trust.ask(subject, never)).toBe(false);
+    expect([trust.known(subject), trust.list()]).toEqual(["denied", []]);
+    expect(trail).toMatchObject([{ event: "server.denied" }]);
+  });
+
+  test("[TR5] keeps its card when whoever asked has left", async () => {
+    const { trust } = trustUnderTest();
+    const leave = new AbortController();
+    const asked = trust.ask(subject, leave.signal);
+    leave.abort();
+    expect(await asked).toBe(false);
+    expect(trust.list()).toHaveLength(1);
+  });
+
+  test("[TR6] is not allowed by a decision that could not be kept", async () => {
+    const { trust } = trustUnderTest({ audit: { record: () => Promise.reject(new Error("the disk is full")) } });
+    void trust.ask(subject, never);
+    const id = trust.list()[0]?.id ?? "";
+    await expect(trust.decide({ id, decision: "once" })).rejects.toThrow(DecisionUnrecorded);
+    expect([trust.known(subject), trust.list().length]).toEqual(["unasked", 1]);
+  });
+
+  test("[TR7] is not asked about while thirty others wait", async () => {
+    const { trust } = trustUnderTest();
+    for (let number = 0; number < 30; number++) void trust.ask({ ...subject, server: `server ${number}` }, never);
+    expect(await trust.ask(subject, never)).toBe(false);
+    expect(trust.known(subject)).toBe("unasked");
+  });
+
+  test("a decision about a card of another list is not its own", () => {
+    expect(trustUnderTest().trust.decide({ id: "nothing", decision: "once" })).toBeNull();
+  });
+});
+
+test("[TR2] what runs is shown first: a command line, an address, a socket, or settings whole", () => {
+  expect(shownServer({ server: "a", text: '{"url":"https://a.example/mcp","headers":{"x":"y"}}', files: [] }).text).toBe("https://a.example/mcp");
+  expect(shownServer({ server: "a", text: '{"socket":"/run/a.sock"}', files: [] }).text).toBe("/run/a.sock");
+  expect(shownServer({ server: null, text: '{"approveTools":false}', files: [] })).toEqual({ text: '{\n  "approveTools": false\n}', beside: "" });
+});
