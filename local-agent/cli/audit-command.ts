@@ -48,6 +48,7 @@ const EVENTS: Readonly<Record<AuditEntry["event"], string>> = {
 const EVENT_COLUMNS = Math.max(...Object.values(EVENTS).map((name) => name.length));
 
 function factsOf(entry: AuditEntry): string {
+  if ("argsSha256" in entry) return callFacts(entry);
   switch (entry.event) {
     case "authorization.decided":
       return shown(`“${visibleLine(entry.client, 100)}”`, `at ${visibleLine(entry.redirectHost, 200)}`, visibleLine(entry.outcome, 30));
@@ -65,8 +66,6 @@ function factsOf(entry: AuditEntry): string {
     case "agent.started":
     case "agent.stopped":
       return shown(visibleLine(entry.root, 200), guardedText(entry.guarded), `process ${entry.agent}`);
-    default:
-      return callFacts(entry);
   }
 }
 
