@@ -1,0 +1,68 @@
+/** What of a tool is searched, as texts by field. A schema is a stranger's: how deep, how wide and how long it is read is bounded. */
+import { isJsonObject, type JsonValue } from "../../../shared/json.ts";
+import type { CatalogEntry } from "./upstream-catalog.ts";
+
+export type SearchField = "name" | "server" | "title" | "keywords" | "description" | "parameters";
+
+const MAX_DEPTH = 6;
+const MAX_PARAMETERS = 200;
+const MAX_PARAMETER_TEXT = 6_000;
+const MAX_ENUM_VALUES = 20;
+/** Where a schema holds further schemas of the same arguments. */
+const NESTED_LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"] as const;
+
+export function searchDocument(entry: CatalogEntry): Record<SearchField, string> {
+  return {
+    name: entry.original,
+    server: entry.server,
+    title: entry.title ?? entry.annotations?.title ?? "",
+    keywords: entry.keywords.join(" "),
+    description: entry.description,
+    parameters: parameterText(entry.inputSchema as JsonValue),
+  };
+}
+
+interface Budget {
+  parameters: number;
+  length: number;
+}
+
+/** Names, titles, descriptions and fixed choices of the arguments, nested ones included. */
+function parameterText(schema: JsonValue): string {
+  const texts: string[] = [];
+  collect(schema, texts, 0, { parameters: MAX_PARAMETERS, length: MAX_PARAMETER_TEXT });
+  return texts.join(" ");
+}
+
+function collect(schema: JsonValue | undefined, texts: string[], depth: number, budget: Budget): void {
+  if (depth > MAX_DEPTH || budget.length <= 0 || !isJsonObject(schema)) return;
+  if (depth > 0) ownTexts(schema).forEach((text) => add(text, texts, budget));
+  const properties = schema["properties"];
+  if (isJsonObject(properties)) {
+    for (const name of Object.keys(properties)) {
+      if (budget.parameters-- <= 0) return;
+      add(name, texts, budget);
+      collect(properties[name], texts, depth + 1, budget);
+    }
+  }
+  for (const nested of [schema["items"], ...NESTED_LISTS.flatMap((key) => listOf(schema[key]))]) {
+    if (budget.parameters-- <= 0) return;
+    collect(nested, texts, depth + 1, budget);
+  }
+}
+
+function ownTexts(schema: { readonly [key: string]: JsonValue }): string[] {
+  const choices = listOf(schema["enum"]).slice(0, MAX_ENUM_VALUES);
+  return [schema["title"], schema["description"], ...choices].filter((text) => typeof text === "string");
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+}
+
+function add(text: string, texts: string[], budget: Budget): void {
+  if (budget.length <= 0) return;
+  const part = text.slice(0, budget.length);
+  budget.length -= part.length;
+  texts.push(part);
+}

@@ -1,0 +1,119 @@
+/** English words a search knows something about. Whoever adds one thinks of tools in general, never of one query. */
+import { stem } from "./search-terms.ts";
+
+/** Words of a question that say nothing about the tool that is looked for. */
+const SILENT =
+  "a about actually again all already also am an and another any anyone anything are as at available be because been before being both but by can cant could " +
+  "currently did do does doing dont each either else ever every everything exactly few for from get gets getting give given go goes going gonna got had has have having he help " +
+  "her here hers hey hi him his how i id if im in into is isnt it its ive just kindly know let lets like look looking lot make makes making many may maybe me might mine more most much " +
+  "must my myself need needed needs neither no nor not now of off ok on one ones only onto or other our ours out over own please possible quick quickly really right same shall she " +
+  "should since so some somebody someone something soon still such sure tell than thank thanks that the their theirs them then there these they thing things this those though through to " +
+  "today too tool tools try trying under until up us use used useful user uses using very via want wanted wants was way we were what whatever whats when where whether which while who whole " +
+  "whom whose why will wish with within without wont would yes yet you your yours call function mcp able give there current specific certain particular exist existing thing stuff bit bunch";
+
+/** Silent words that do name a tool when there is nothing better: a query of nothing but these is taken as it is. */
+export const SILENT_WORDS: ReadonlySet<string> = new Set(SILENT.split(" "));
+
+/** Each line: words that tools and their users take for one another. */
+const EXCHANGEABLE = [
+  "delete remove erase drop destroy discard",
+  "create add new make insert",
+  "list enumerate show all",
+  "get fetch read retrieve view load show",
+  "update edit change modify alter adjust",
+  "set change configure",
+  "search find query lookup locate",
+  "send post write deliver submit",
+  "write save store put",
+  "run execute invoke launch start",
+  "stop cancel abort kill terminate halt",
+  "close end shut",
+  "copy duplicate clone",
+  "move relocate transfer",
+  "rename retitle",
+  "upload attach import",
+  "download export",
+  "click press tap push",
+  "type fill enter input",
+  "open navigate visit goto browse",
+  "picture image photo screenshot snapshot capture",
+  "photo image picture",
+  "repository repo",
+  "directory folder dir",
+  "path file",
+  "document doc documentation",
+  "documentation docs manual reference",
+  "message msg",
+  "message chat dm",
+  "database db",
+  "table relation",
+  "schema structure columns",
+  "column field",
+  "issue ticket bug",
+  "ticket task",
+  "task todo",
+  "pr pull merge",
+  "comment remark note reply",
+  "error exception crash failure",
+  "log logs trace console",
+  "url link address uri",
+  "page website site webpage",
+  "site website",
+  "web internet online",
+  "calendar schedule",
+  "event meeting appointment",
+  "email mail",
+  "person people user member contact",
+  "team group",
+  "channel room",
+  "history past previous log",
+  "diff difference changes compare",
+  "changes commit",
+  "permission access rights",
+  "environment env",
+  "variable var",
+  "secret credential password token",
+  "place location spot",
+  "directions route way navigate",
+  "price cost",
+  "invoice bill",
+  "payment charge",
+  "customer client",
+  "refund reimburse",
+  "translate translation",
+  "summary summarize overview",
+  "statistic stats metric analytics",
+  "performance speed slow fast",
+  "size resize dimension",
+  "wait pause sleep delay",
+  "memory remember recall",
+  "remember store save memorize",
+  "note memo",
+  "label tag",
+  "assign assignee owner",
+  "status state",
+  "branch fork",
+  "merge combine",
+  "release version",
+  "deploy deployment publish ship rollout",
+  "scrape extract crawl",
+  "convert transform",
+  "parameter argument option",
+  "graph chart plot",
+  "disk storage drive",
+  "information info details metadata",
+  "id identifier",
+  "subscribe follow watch",
+];
+
+/** By stem, the stems of the words that are taken for it. */
+export const SYNONYMS: ReadonlyMap<string, readonly string[]> = synonyms();
+
+function synonyms(): Map<string, readonly string[]> {
+  const sets = new Map<string, Set<string>>();
+  for (const line of EXCHANGEABLE) {
+    const stems = [...new Set(line.split(" ").map(stem))];
+    for (const one of stems) sets.set(one, new Set([...(sets.get(one) ?? []), ...stems.filter((other) => other !== one)]));
+  }
+  return new Map([...sets].map(([one, others]) => [one, [...others]]));
+}
