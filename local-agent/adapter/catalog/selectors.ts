@@ -1,0 +1,119 @@
+/**
+ * Which tools a name or glob in the configuration means (`includeTools`, `excludeTools`, `approveTools`, `searchKeywords`, calls). A tool
+ * answers to its own name and to it under every prefix. Spellings of older versions count, too, unless they are what another server's
+ * tool is called today: then they mean that one.
+ */
+import type { ToolPrefix } from "../config/server-definition.ts";
+import { displayedName, serverForm, serverPrefix, toolForm } from "./names.ts";
+
+export interface NamedTool {
+  readonly server: string;
+  readonly original: string;
+}
+
+export interface ToolSelectors {
+  /** Whether one of the names or globs means the tool. Case counts; a glob spans the whole name. */
+  matches(tool: NamedTool, patterns: readonly string[]): boolean;
+  /** Every name the tool answers to. */
+  namesOf(tool: NamedTool): ReadonlySet<string>;
+}
+
+/**
+ * @param tools every tool of every enabled server, so that nobody's name is taken for another's
+ * @param prefixOf how a server's tools are prefixed
+ */
+export function createToolSelectors(tools: Iterable<NamedTool>, prefixOf: (server: string) => ToolPrefix): ToolSelectors {
+  // Most configurations select nothing, and a start with thousands of tools should not pay for that.
+  let claims: ReadonlyMap<string, string | null> | null = null;
+
+  function namesOf(tool: NamedTool): Set<string> {
+    const prefix = prefixOf(tool.server);
+    const names = currentNames(tool, prefix);
+    claims ??= claimedNames(tools, prefixOf);
+    for (const name of earlierNames(tool, names)) {
+      if (isFree(claims.get(name), tool.server)) names.add(name);
+    }
+    return names;
+  }
+
+  return {
+    namesOf,
+    matches(tool, patterns) {
+      if (patterns.length === 0) return false;
+      const names = namesOf(tool);
+      return patterns.some((pattern) => (isGlob(pattern) ? anyMatches(pattern, names) : names.has(pattern)));
+    },
+  };
+}
+
+/** `*` is any number of characters, `?` is one. Only the last star is ever tried anew, so no pattern costs more than its length times the text's. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  let at = 0;
+  let inPattern = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < text.length) {
+    const expected = pattern[inPattern];
+    if (expected === "*") {
+      star = inPattern;
+      resume = at;
+      inPattern += 1;
+    } else if (expected === "?" || expected === text[at]) {
+      inPattern += 1;
+      at += 1;
+    } else if (star >= 0) {
+      resume += 1;
+      at = resume;
+      inPattern = star + 1;
+    } else return false;
+  }
+  while (pattern[inPattern] === "*") inPattern += 1;
+  return inPattern === pattern.length;
+}
+
+function isGlob(pattern: string): boolean {
+  return /[*?]/.test(pattern);
+}
+
+function anyMatches(pattern: string, names: Iterable<string>): boolean {
+  for (const name of names) if (matchesGlob(pattern, name)) return true;
+  return false;
+}
+
+function isFree(claim: string | null | undefined, server: string): boolean {
+  return claim === undefined || claim === server;
+}
+
+/** What each name means today; null: tools of several servers. */
+function claimedNames(tools: Iterable<NamedTool>, prefixOf: (server: string) => ToolPrefix): ReadonlyMap<string, string | null> {
+  const claims = new Map<string, string | null>();
+  for (const tool of tools) {
+    for (const name of currentNames(tool, prefixOf(tool.server))) {
+      claims.set(name, isFree(claims.get(name), tool.server) ? tool.server : null);
+    }
+  }
+  return claims;
+}
+
+const PREFIXES: readonly ToolPrefix[] = ["server", "short", "mcp"];
+
+function currentNames({ server, original }: NamedTool, prefix: ToolPrefix): Set<string> {
+  const names = new Set([original, displayedName(original, server, prefix)]);
+  for (const each of PREFIXES) names.add(displayedName(original, server, each));
+  return names.add(unmistakableName(original, server));
+}
+
+/** A shown name for when the usual ones are contested: no other server's tool can have it by its prefix alone. */
+export function unmistakableName(tool: string, server: string): string {
+  return `${serverForm(server)}__${toolForm(tool)}`;
+}
+
+/** With underscores for hyphens, with hyphens of the server written as numbers, and with the prefix doubled. */
+function earlierNames({ server, original }: NamedTool, current: Iterable<string>): Set<string> {
+  const tool = toolForm(original);
+  const names = [...current].map((name) => name.replaceAll("-", "_"));
+  const numbered = serverForm(server).replaceAll("-", "_2d_");
+  names.push(`${numbered}_${tool.replaceAll("-", "_")}`, `mcp__${numbered}_${tool.replaceAll("-", "_")}`);
+  for (const each of PREFIXES) names.push(`${serverPrefix(server, each)}_${tool}`);
+  return new Set(names);
+}
