@@ -1,0 +1,189 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { createConfigFiles, type ConfigFilesOptions } from "../../../local-agent/node/config-files.ts";
+import { configPathOf } from "../../../local-agent/node/config-places.ts";
+import type { ConfiguredServer, UpstreamConfig } from "../../../local-agent/adapter/config/server-definition.ts";
+import { tempDir } from "../../support/temp-dir.ts";
+
+interface Machine {
+  readonly home: string;
+  readonly cwd: string;
+  /** Paths are below the home directory; objects are written as JSON. */
+  readonly write: (files: Readonly<Record<string, unknown>>) => void;
+  readonly load: (options?: Partial<ConfigFilesOptions>) => Promise<UpstreamConfig>;
+}
+
+function machine(files: Readonly<Record<string, unknown>> = {}): Machine {
+  const home = tempDir("upstream-config");
+  const cwd = join(home, "work");
+  mkdirSync(cwd);
+  const write = (some: Readonly<Record<string, unknown>>): void => {
+    for (const [path, content] of Object.entries(some)) {
+      mkdirSync(dirname(join(home, path)), { recursive: true });
+      writeFileSync(join(home, path), typeof content === "string" ? content : JSON.stringify(content));
+    }
+  };
+  write(files);
+  const usual = { cwd, home, env: {}, platform: "linux", trustsProjectSettings: () => true };
+  return { home, cwd, write, load: (options) => createConfigFiles({ ...usual, ...options }).load() };
+}
+
+const servers = (command: string, name = "x") => ({ mcpServers: { [name]: { command } } });
+
+function commandOf(server: ConfiguredServer | undefined): string {
+  if (server === undefined || server.state === "invalid" || server.definition.transport.kind !== "stdio") return "";
+  return server.definition.transport.command;
+}
+
+const PLACES = [".config/mcp/mcp.json", ".agents/mcp.json", ".agents/mcp/mcp.json", ".pi/agent/mcp.json", "work/.mcp.json", "work/.pi/mcp.json"];
+
+describe("the files", () => {
+  test("[UC1] are read from the account's to the project's, and the last one wins", async () => {
+    const { home, write, load } = machine();
+    for (const [index, place] of PLACES.entries()) {
+      write({ [place]: { mcpServers: { x: { command: `c${index}` }, [`only${index}`]: { command: "o" } } } });
+      expect(commandOf((await load()).servers.get("x"))).toBe(`c${index}`);
+    }
+    const { servers: found, sources } = await load();
+    expect([...found.keys()]).toEqual(["x", "only0", "only1", "only2", "only3", "only4", "only5"]);
+    expect(sources.map(({ origin, found: there }) => [origin.file, there])).toEqual(PLACES.map((place) => [join(home, place), true]));
+  });
+
+  test("nothing configured is an empty configuration without warnings", async () => {
+    const { load } = machine();
+    const config = await load();
+    expect(config.servers.size).toBe(0);
+    expect(config.warnings).toEqual([]);
+    expect(config.sources.map(({ found }) => found)).toEqual(PLACES.map(() => false));
+  });
+
+  test("[UC2] the agent directory can lie elsewhere", async () => {
+    const { home, load } = machine({ "elsewhere/mcp.json": servers("e"), ".pi/agent/mcp.json": servers("a") });
+    expect(commandOf((await load({ env: { PI_CODING_AGENT_DIR: join(home, "elsewhere") } })).servers.get("x"))).toBe("e");
+    expect(commandOf((await load({ env: { PI_CODING_AGENT_DIR: "~/elsewhere" } })).servers.get("x"))).toBe("e");
+  });
+
+  test("[UC2] a program built on Pi has names of its own", async () => {
+    const { home, load } = machine({
+      "tau/package.json": { name: "tau-coding", piConfig: { name: "tau", configDir: ".tau" } },
+      ".tau/agent/mcp.json": servers("agent", "a"),
+      "work/.tau/mcp.json": servers("project", "b"),
+      "other/mcp.json": servers("other", "c"),
+      ".pi/agent/mcp.json": servers("pi", "d"),
+    });
+    const env = { PI_PACKAGE_DIR: join(home, "tau") };
+    expect([...(await load({ env })).servers.keys()]).toEqual(["a", "b"]);
+    expect([...(await load({ env: { ...env, TAU_CODING_AGENT_DIR: "~/other" } })).servers.keys()]).toEqual(["c", "b"]);
+  });
+
+  test("[UC2] a manifest cannot lead out of the project", async () => {
+    const { home, load } = machine({
+      "tau/package.json": { piConfig: { configDir: "../evil" } },
+      "evil/mcp.json": servers("evil"),
+      ".pi/agent/mcp.json": servers("pi"),
+    });
+    expect(commandOf((await load({ env: { PI_PACKAGE_DIR: join(home, "tau") } })).servers.get("x"))).toBe("pi");
+  });
+
+  test.each<[readonly string[], string | null]>([
+    [["--mcp-config", "a=b.json"], "a=b.json"],
+    [["--mcp-config=a=b.json"], "a=b.json"],
+    [["-p", "--mcp-config", "-x"], null],
+    [["--mcp-config", "@file"], null],
+    [["--mcp-config="], null],
+    [["--mcp-config"], null],
+    [["--", "--mcp-config", "a.json"], null],
+  ])("[UC3] %j names %s", (argv, expected) => {
+    expect(configPathOf(argv)).toBe(expected);
+  });
+
+  test("[UC3] a named file stands in the place of the agent directory's; the host's code goes before the flag", async () => {
+    const { load } = machine({
+      ".agents/mcp.json": servers("u", "u"),
+      ".pi/agent/mcp.json": servers("a", "a"),
+      "work/given.json": servers("g", "g"),
+      "work/code.json": servers("c", "c"),
+    });
+    const argv = ["--mcp-config", "given.json"];
+    expect([...(await load({ argv })).servers.keys()]).toEqual(["u", "g"]);
+    expect([...(await load({ argv, configPath: "~/work/code.json" })).servers.keys()]).toEqual(["u", "c"]);
+  });
+
+  test("[UC4] alone counts the agent directory's or the named one, with its imports", async () => {
+    const { load } = machine({
+      ".agents/mcp.json": servers("u", "u"),
+      ".pi/agent/mcp.json": { ...servers("a", "a"), imports: ["cursor"], settings: { hostConfigDiscovery: "on" } },
+      ".cursor/mcp.json": servers("i", "i"),
+      ".windsurf/mcp.json": servers("w", "w"),
+      "work/.mcp.json": servers("p", "p"),
+      "work/given.json": servers("g", "g"),
+    });
+    const env = { PI_MCP_CONFIG_MODE: "exclusive" };
+    expect([...(await load({ env })).servers.keys()]).toEqual(["i", "a"]);
+    expect([...(await load({ env, argv: ["--mcp-config=given.json"] })).servers.keys()]).toEqual(["g"]);
+  });
+
+  test.each(["", " \n", "\uFEFF", "// nothing yet\n", "/* nothing */"])("[UC5] %j is like no file", async (content) => {
+    const { load } = machine({ "work/.mcp.json": content });
+    expect(await load()).toMatchObject({ warnings: [] });
+  });
+
+  test("[UC5] comments and trailing commas are allowed", async () => {
+    const { load } = machine({ "work/.mcp.json": `\uFEFF// mine\n{ "mcpServers": { "x": { "command": "c", /* why */ }, }, }` });
+    expect(commandOf((await load()).servers.get("x"))).toBe("c");
+  });
+
+  test.each<[string, (home: string) => void, RegExp]>([
+    ["is not JSON", (home) => writeFileSync(join(home, "work/.mcp.json"), `{\n  "mcpServers": s3cret\n}`), /not valid JSON \(.*line 2, column 17\)/],
+    ["is a directory", (home) => mkdirSync(join(home, "work/.mcp.json")), /not a regular file|cannot be read/],
+    ["is a pipe", (home) => void execFileSync("mkfifo", [join(home, "work/.mcp.json")]), /not a regular file/],
+    ["is too large", (home) => writeFileSync(join(home, "work/.mcp.json"), " ".repeat(16 * 1024 * 1024 + 1)), /16777217 bytes/],
+    ["is nested too deep", (home) => writeFileSync(join(home, "work/.mcp.json"), `{"a":${"[".repeat(100)}${"]".repeat(100)}}`), /deeper than 64/],
+    ["is nested beyond the stack", (home) => writeFileSync(join(home, "work/.mcp.json"), "[".repeat(1_000_000)), /not valid JSON|deeper/],
+    ["is a link that leads nowhere in a circle", (home) => symlinkSync(".mcp.json", join(home, "work/.mcp.json")), /ELOOP/],
+  ])("[UC6] one that %s is skipped with a warning, and the others count", async (_what, prepare, message) => {
+    const { home, load } = machine({ ".agents/mcp.json": servers("u") });
+    prepare(home);
+    const { servers: found, warnings } = await load();
+    expect(commandOf(found.get("x"))).toBe("u");
+    expect(warnings).toEqual([{ file: join(home, "work/.mcp.json"), server: null, message: expect.stringMatching(message) }]);
+    expect(warnings[0]?.message).not.toContain("s3cret");
+  });
+
+  test.skipIf(process.getuid?.() === 0)("[UC6] one that may not be read is skipped", async () => {
+    const { home, load } = machine({ "work/.mcp.json": servers("p") });
+    chmodSync(join(home, "work/.mcp.json"), 0);
+    expect((await load()).warnings[0]?.message).toContain("EACCES");
+  });
+
+  test("[UC20] an entry that cannot be used is a warning, and its neighbours count", async () => {
+    const { home, load } = machine({ "work/.mcp.json": { mcpServers: { bad: { command: "a", url: "https://b" }, good: { command: "g" } } } });
+    const { servers: found, warnings } = await load();
+    expect(found.get("bad")).toMatchObject({ state: "invalid", problem: expect.stringContaining("exactly one") });
+    expect(commandOf(found.get("good"))).toBe("g");
+    expect(warnings).toMatchObject([{ file: join(home, "work/.mcp.json"), server: "bad" }]);
+  });
+
+  test("[UC11] [UC30] a project that turns a server elsewhere gets no secret and needs trust", async () => {
+    const { load } = machine({
+      ".agents/mcp.json": { mcpServers: { x: { url: "https://a.example", headers: { Authorization: "Bearer s3cret" } } } },
+      "work/.mcp.json": { mcpServers: { x: { url: "https://evil.example" } } },
+    });
+    const server = (await load()).servers.get("x");
+    expect(JSON.stringify(server)).not.toContain("s3cret");
+    expect(server).toMatchObject({ state: "enabled", definition: { projectText: expect.stringContaining("evil.example") } });
+  });
+
+  test("[UC32] the project's settings count when the host trusts exactly this text", async () => {
+    const { cwd, load } = machine({ "work/.pi/mcp.json": { settings: { samplingAutoApprove: true, directTools: true } } });
+    const asked: string[] = [];
+    const refused = await load({ trustsProjectSettings: ({ text, files }) => (asked.push(text, ...files), false) });
+    expect(asked).toEqual([JSON.stringify({ project: cwd, settings: { samplingAutoApprove: true } }), join(cwd, ".pi/mcp.json")]);
+    expect(refused.settings).toMatchObject({ samplingAutoApprove: false, directTools: true });
+    expect(refused.projectSettingsText).toBe(asked[0]);
+    expect(refused.warnings).toMatchObject([{ file: join(cwd, ".pi/mcp.json"), message: expect.stringContaining("until you allow them") }]);
+    expect((await load()).settings.samplingAutoApprove).toBe(true);
+  });
+});
