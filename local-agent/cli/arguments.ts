@@ -10,7 +10,7 @@ import { readChosenWorkspace, readingValues } from "./command-words.ts";
 import { envName, type FlagName } from "./flags.ts";
 import { readArgv, readEnvironment, type CommandLine, type GivenFlag, type GivenFlags } from "./given-flags.ts";
 import { keepFitting, type Carrier, type Situation } from "./mode-flags.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../../shared/nearest.ts";
 import { longWaitNotice, readApproved, readBlockMs, readUiHost, readUiToken } from "./human-values.ts";
 import {
   BadValue,

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { DEFAULT_WORKSPACE, isWorkspaceName, WORKSPACE_SPELLING } from "../../shared/workspace.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../../shared/nearest.ts";
 import { BadValue, readPort, readRelay } from "./values.ts";
 
 /** Which of several running agents is meant; null: whichever runs. */

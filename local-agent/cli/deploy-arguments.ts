@@ -1,7 +1,7 @@
 /** Arguments of `pimcp deploy` → what to do, or one sentence. Pure. */
 import { parseArgs } from "node:util";
 import { err, ok, type Result } from "../../shared/result.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../../shared/nearest.ts";
 import { BadValue, readOrigin } from "./values.ts";
 
 export interface DeployOrder {

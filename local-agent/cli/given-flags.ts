@@ -4,7 +4,7 @@
  */
 import { err, ok, type Result } from "../../shared/result.ts";
 import { ENV_PREFIX, envName, FLAGS, WITHOUT_ENV, type Flag, type FlagName } from "./flags.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../../shared/nearest.ts";
 
 export interface GivenFlag {
   /** One unless the flag was repeated; for a switch `"on"` or `"off"`. */

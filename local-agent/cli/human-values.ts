@@ -1,6 +1,6 @@
 /** Readers of the values that concern the person: the page's address and secret, waiting, approval. Each throws `BadValue`. */
 import { isIP } from "node:net";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../../shared/nearest.ts";
 import { BadValue, split, TOOLS } from "./values.ts";
 
 /** [ST81] Tools that are offered; `offered` null: the platform's own choice, so any that there is. */

@@ -4,7 +4,7 @@ import { visibleLine } from "../../shared/visible-text.ts";
 import { DEFAULT_WORKSPACE } from "../../shared/workspace.ts";
 import type { TokenWish } from "../daemon/created-tokens.ts";
 import { readChosenWorkspace, readingValues, readWords, type CommandWords } from "./command-words.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../../shared/nearest.ts";
 import { BadValue } from "./values.ts";
 
 export type TokenOrder =

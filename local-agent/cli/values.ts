@@ -2,7 +2,7 @@
 import { DEFAULT_WORKSPACE, isWorkspaceName, WORKSPACE_RULE } from "../../shared/workspace.ts";
 import { CLIENT_ID, CLIENT_SECRET } from "../daemon/client-credentials.ts";
 import { isLoopback } from "../daemon/settings.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../../shared/nearest.ts";
 
 /** Thrown by the readers and turned into a result at one place, in `arguments.ts`. */
 export class BadValue extends Error {}

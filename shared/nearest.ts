@@ -5,14 +5,14 @@ export function didYouMean(word: string, candidates: readonly string[], prefix =
 }
 
 /** The candidate a person most likely meant, or undefined when none is near (more than a third of the letters wrong). Pure. */
-function nearest(word: string, candidates: readonly string[]): string | undefined {
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates.map((candidate) => ({ candidate, distance: editDistance(word, candidate) })).toSorted((a, b) => a.distance - b.distance);
   const best = ranked[0];
   return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
 /** Optimal string alignment: a swap of neighbours is one error. Inputs are command-line words, so quadratic is fine. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

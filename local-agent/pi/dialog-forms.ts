@@ -1,0 +1,183 @@
+/** Puts the questions of MCP servers to the person in Pi: a form field by field, an address only after consent. */
+import type { ElicitResult } from "@modelcontextprotocol/client";
+import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
+import { formFields, readField, type FormField } from "../../shared/form-fields.ts";
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { visibleBlock, visibleLine } from "../../shared/visible-text.ts";
+import type { PersonForms, UpstreamQuestion } from "../adapter/ports.ts";
+import { hasPerson, type PiHost } from "./pi-host.ts";
+
+const CANCEL: ElicitResult = { action: "cancel" };
+const DECLINE: ElicitResult = { action: "decline" };
+
+const ANSWER = "Answer";
+const REFUSE = "Refuse to answer";
+const SEND = "Send";
+const AGAIN = "Go through it again";
+const LEAVE_OUT = "(leave it out)";
+
+/** @param openAddress opens a web address in the person's browser; rejects when it cannot */
+export function createDialogForms(host: PiHost, openAddress: (url: string) => Promise<void>): PersonForms {
+  return {
+    get modes() {
+      return { form: hasPerson(host), url: host.session()?.mode === "tui" };
+    },
+    async ask(question) {
+      const ui = hasPerson(host) ? host.session()?.ui : undefined;
+      if (ui === undefined || question.signal.aborted) return CANCEL;
+      return "url" in question.params ? askAddress(ui, question, question.params, openAddress) : askForm(ui, question, question.params);
+    },
+  };
+}
+
+type FormParams = Exclude<UpstreamQuestion["params"], { url: string }>;
+type AddressParams = Extract<UpstreamQuestion["params"], { url: string }>;
+
+async function askForm(ui: ExtensionUIContext, { server, signal }: UpstreamQuestion, params: FormParams): Promise<ElicitResult> {
+  const fields = formFields(params.requestedSchema as unknown as JsonObject);
+  const title = `${visibleLine(server, 100)} asks: ${visibleBlock(params.message)}`;
+  if (!fields.ok) {
+    ui.notify(`${visibleLine(server, 100)} asked for something that cannot be shown: ${fields.error}. It was told that you declined.`, "warning");
+    return DECLINE;
+  }
+  if (fields.value.length === 0) return confirmed(ui, title, signal);
+  const begin = await ui.select(title, [ANSWER, REFUSE], { signal });
+  if (begin === REFUSE) return DECLINE;
+  let given: JsonObject = {};
+  while (begin === ANSWER && !signal.aborted) {
+    const filled = await fillIn(ui, fields.value, given, signal);
+    if (filled === undefined) return CANCEL;
+    given = filled;
+    const decided = await ui.select(review(title, fields.value, given), [SEND, AGAIN, REFUSE], { signal });
+    if (decided === SEND) return { action: "accept", content: given as ElicitResult["content"] };
+    if (decided !== AGAIN) return decided === REFUSE ? DECLINE : CANCEL;
+  }
+  return CANCEL;
+}
+
+/** A form without fields is one question for a yes. */
+async function confirmed(ui: ExtensionUIContext, title: string, signal: AbortSignal): Promise<ElicitResult> {
+  const picked = await ui.select(title, ["Yes", "No"], { signal });
+  if (picked === "Yes") return { action: "accept", content: {} };
+  return picked === "No" ? DECLINE : CANCEL;
+}
+
+/** Undefined: the person dismissed a dialog. */
+async function fillIn(
+  ui: ExtensionUIContext,
+  fields: readonly FormField[],
+  before: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const content: Record<string, JsonValue> = {};
+  for (const field of fields) {
+    let problem = "";
+    for (;;) {
+      const given = await askField(ui, field, { problem, before: before[field.name], signal });
+      if (given === undefined || signal.aborted) return undefined;
+      const read = readField(field, given);
+      if (read.ok) {
+        if (read.value !== undefined) content[field.name] = read.value;
+        break;
+      }
+      problem = ` (${read.error})`;
+    }
+  }
+  return content;
+}
+
+interface Asking {
+  readonly problem: string;
+  /** What was given the last time. */
+  readonly before: JsonValue | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function askField(ui: ExtensionUIContext, field: FormField, asking: Asking): Promise<string | boolean | readonly string[] | undefined> {
+  const title = `${visibleLine(field.title, 200)}${field.description === "" ? "" : `: ${visibleLine(field.description, 400)}`}${asking.problem}`;
+  const options = { signal: asking.signal };
+  switch (field.kind) {
+    case "switch": {
+      const picked = await ui.select(title, field.initial ? ["Yes", "No"] : ["No", "Yes"], options);
+      return picked === undefined ? undefined : picked === "Yes";
+    }
+    case "choice":
+      return askChoice(ui, field, title, asking.signal);
+    case "choices":
+      return askChoices(ui, field, title, asking.signal);
+    case "text":
+    case "number": {
+      const initial = asking.before === undefined ? field.initial : String(asking.before);
+      const text = await ui.input(title, initial, options);
+      // An input left as it is means what it shows.
+      return text === "" ? initial : text;
+    }
+  }
+}
+
+async function askChoice(
+  ui: ExtensionUIContext,
+  field: Extract<FormField, { kind: "choice" }>,
+  title: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const labels = labelled(field.choices.map((choice) => choice.title));
+  const picked = await ui.select(title, field.required ? labels : [...labels, LEAVE_OUT], { signal });
+  if (picked === undefined || picked === LEAVE_OUT) return picked === undefined ? undefined : "";
+  return field.choices[labels.indexOf(picked)]?.value;
+}
+
+const DONE = "Done";
+
+async function askChoices(
+  ui: ExtensionUIContext,
+  field: Extract<FormField, { kind: "choices" }>,
+  title: string,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const chosen = new Set(field.initial);
+  const labels = labelled(field.choices.map((choice) => choice.title));
+  for (;;) {
+    const shown = labels.map((label, index) => `${chosen.has(field.choices[index]?.value ?? "") ? "[x]" : "[ ]"} ${label}`);
+    const picked = await ui.select(title, [...shown, DONE], { signal });
+    if (picked === undefined) return undefined;
+    if (picked === DONE) return [...chosen];
+    const value = field.choices[shown.indexOf(picked)]?.value ?? "";
+    if (!chosen.delete(value)) chosen.add(value);
+  }
+}
+
+/** Lines of a choice that can be told apart, whatever a server calls them. */
+function labelled(titles: readonly string[]): string[] {
+  return titles.map((title, index) => {
+    const shown = visibleLine(title, 200);
+    return titles.indexOf(title) === index && shown !== LEAVE_OUT && shown !== DONE ? shown : `${shown} (${index + 1})`;
+  });
+}
+
+function review(title: string, fields: readonly FormField[], given: JsonObject): string {
+  const lines = fields.map(
+    (field) => `${visibleLine(field.title, 100)}: ${field.name in given ? visibleLine(JSON.stringify(given[field.name]), 200) : "—"}`,
+  );
+  return `${title}\n\n${lines.join("\n")}`;
+}
+
+/** [PI31] Only web addresses, shown whole with their host, and never without a yes. */
+async function askAddress(
+  ui: ExtensionUIContext,
+  { server, signal }: UpstreamQuestion,
+  params: AddressParams,
+  openAddress: (url: string) => Promise<void>,
+): Promise<ElicitResult> {
+  const url = URL.canParse(params.url) ? new URL(params.url) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    ui.notify(`${visibleLine(server, 100)} asked to open something that is no web address. It was told that you declined.`, "warning");
+    return DECLINE;
+  }
+  const title = `${visibleLine(server, 100)} asks you to open ${url.host}: ${visibleBlock(params.message)}\n${visibleLine(url.href)}`;
+  const open = `Open ${url.host}`;
+  const picked = await ui.select(title, [REFUSE, open], { signal });
+  if (picked !== open) return picked === REFUSE ? DECLINE : CANCEL;
+  await openAddress(url.href).catch(() => ui.notify(`No browser could be opened. Open it yourself: ${visibleLine(url.href)}`, "warning"));
+  return { action: "accept" };
+}

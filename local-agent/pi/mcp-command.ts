@@ -1,0 +1,153 @@
+/** `/mcp`: what the person can see and do about MCP servers in Pi. Every answer is text, in every mode. */
+import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import { nearest } from "../../shared/nearest.ts";
+import type { Adapter } from "../adapter/adapter.ts";
+
+/** A subcommand's answer, and whether it is a complaint. */
+export interface CommandAnswer {
+  readonly text: string;
+  readonly level: "info" | "warning" | "error";
+}
+
+export interface McpCommandParts {
+  readonly adapter: Adapter;
+  readonly signal: AbortSignal;
+  /** Null where there is no file to write (`createMcpAdapter({ config })`). Rejects with a sentence. */
+  readonly setDisabled: ((server: string, disabled: boolean) => Promise<string>) | null;
+  readonly now: () => number;
+}
+
+type Subcommand = (parts: McpCommandParts, word: string | undefined) => Promise<CommandAnswer> | CommandAnswer;
+
+export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  status: (parts) => info(statusText(parts)),
+  tools: ({ adapter }) => info(toolsText(adapter)),
+  prompts: ({ adapter }) => info(promptsText(adapter)),
+  reconnect,
+  disable: (parts, server) => setDisabled(parts, server, true),
+  enable: (parts, server) => setDisabled(parts, server, false),
+  setup: () => later("Guided setup"),
+  edit: () => later("Editing the files from here"),
+  logout: () => later("Signing in to MCP servers, and out of them,"),
+};
+
+/** Runs what was typed after `/mcp`; nothing: the status. */
+export async function runMcpCommand(parts: McpCommandParts, typed: string): Promise<CommandAnswer> {
+  const [name = "", ...words] = typed.trim().split(/\s+/);
+  const run = Object.hasOwn(SUBCOMMANDS, name || "status") ? SUBCOMMANDS[name || "status"] : undefined;
+  if (run === undefined) {
+    const near = nearest(name, Object.keys(SUBCOMMANDS));
+    return {
+      text: `/mcp has no ${name}${near === undefined ? "" : `; did you mean ${near}?`} It knows: ${Object.keys(SUBCOMMANDS).join(", ")}.`,
+      level: "error",
+    };
+  }
+  return run(parts, words.length === 0 ? undefined : words.join(" "));
+}
+
+/** What may come next in the line, for completion. Pure. */
+export function completionsOf(typed: string, servers: readonly string[]): string[] {
+  const [name = "", ...rest] = typed.split(/\s+/);
+  if (rest.length === 0) return Object.keys(SUBCOMMANDS).filter((word) => word.startsWith(name));
+  if (!["reconnect", "disable", "enable"].includes(name)) return [];
+  const begun = rest.join(" ");
+  return servers.filter((server) => server.startsWith(begun)).map((server) => `${name} ${server}`);
+}
+
+/** Shows an answer where the mode has a place for it: dialogs' notes, the session's stream, or the terminal. */
+export function show(ctx: Pick<ExtensionCommandContext, "hasUI" | "mode" | "ui">, answer: CommandAnswer, send: (text: string) => void): void {
+  if (ctx.hasUI) ctx.ui.notify(answer.text, answer.level);
+  else if (ctx.mode === "print") process.stdout.write(`${answer.text}\n`);
+  else send(answer.text);
+}
+
+async function reconnect({ adapter, signal }: McpCommandParts, server: string | undefined): Promise<CommandAnswer> {
+  const { pool } = adapter;
+  const all = pool.servers().filter((name) => pool.state(name).at !== "disabled");
+  if (server !== undefined && !pool.servers().includes(server)) return unknownServer(server, pool.servers());
+  const lines = await Promise.all(
+    (server === undefined ? all : [server]).map(async (name) => {
+      const connected = await pool.connect(name, { signal, caller: { kind: "pi" }, ignoreBackoff: true, replace: true });
+      return connected.ok ? `${name}: connected, ${connected.value.tools.length} tools` : `${name}: ${connected.error.message}`;
+    }),
+  );
+  return info(lines.length === 0 ? NOTHING : lines.join("\n"));
+}
+
+async function setDisabled({ adapter, setDisabled: write }: McpCommandParts, server: string | undefined, disabled: boolean): Promise<CommandAnswer> {
+  const word = disabled ? "disable" : "enable";
+  if (write === null) return { text: `/mcp ${word} is not available here: the servers were given by the program that runs Pi.`, level: "warning" };
+  if (server === undefined) return { text: `Name a server: /mcp ${word} <server>.`, level: "error" };
+  if (!adapter.pool.servers().includes(server)) return unknownServer(server, adapter.pool.servers());
+  try {
+    const file = await write(server, disabled);
+    return info(`${server} is ${disabled ? "disabled" : "enabled"} in ${file}. Run /reload to apply it.`);
+  } catch (error) {
+    return { text: error instanceof Error ? error.message : String(error), level: "error" };
+  }
+}
+
+function unknownServer(server: string, servers: readonly string[]): CommandAnswer {
+  const near = nearest(server, servers);
+  const known = servers.length === 0 ? NOTHING : `Configured: ${servers.join(", ")}.`;
+  return { text: `There is no MCP server ${server}${near === undefined ? "" : `; did you mean ${near}?`} ${known}`, level: "error" };
+}
+
+const NOTHING = "No MCP server is configured. Put one into .mcp.json or ~/.config/mcp/mcp.json.";
+
+function statusText({ adapter, now }: McpCommandParts): string {
+  const { pool, config } = adapter;
+  const counts = new Map<string, number>();
+  for (const { server } of adapter.entries()) counts.set(server, (counts.get(server) ?? 0) + 1);
+  const lines = pool
+    .servers()
+    .map((name) => `${name}: ${stateText(pool.state(name), now())}, ${counts.get(name) ?? 0} tools${originText(adapter, name)}`);
+  const warnings = config.warnings.map(({ file, server, message }) => `${file}${server === null ? "" : ` (${server})`}: ${message}`);
+  return [...(lines.length === 0 ? [NOTHING] : lines), ...warnings].join("\n");
+}
+
+function stateText(state: ReturnType<Adapter["pool"]["state"]>, now: number): string {
+  switch (state.at) {
+    case "connected":
+      return `connected (${state.facts.protocolVersion}, ${state.facts.wire})`;
+    case "failed":
+      return `failed ${Math.max(0, Math.round((now - state.failedAt) / 1000))} s ago: ${state.cause}`;
+    case "needs-auth":
+      return `needs a login: ${state.cause}`;
+    case "invalid":
+      return `not usable: ${state.problem}`;
+    case "untrusted":
+      return state.denied ? "not allowed to run" : "of this project, which is not trusted yet";
+    case "idle":
+      return "not connected";
+    case "connecting":
+    case "disabled":
+      return state.at;
+  }
+}
+
+function originText({ pool }: Adapter, server: string): string {
+  const files = new Set(Object.values(pool.definition(server)?.origins ?? {}).map(({ file }) => file));
+  return files.size === 0 ? "" : ` (${[...files].join(", ")})`;
+}
+
+function toolsText(adapter: Adapter): string {
+  const names = adapter.entries().map(({ displayed }) => displayed);
+  return names.length === 0 ? "No tools are known yet. Connect with /mcp reconnect." : names.join("\n");
+}
+
+function promptsText(adapter: Adapter): string {
+  const lines = adapter.promptCommands().map(({ command, prompt }) => {
+    const args = (prompt.arguments ?? []).map(({ name, required }) => (required === true ? `<${name}>` : `[${name}]`)).join(" ");
+    return `/${command}${args === "" ? "" : ` ${args}`}${prompt.description === undefined ? "" : `: ${prompt.description}`}`;
+  });
+  return lines.length === 0 ? "No prompts are known yet. Connect with /mcp reconnect." : lines.join("\n");
+}
+
+function later(what: string): CommandAnswer {
+  return { text: `${what} comes in a later version. Edit .mcp.json or ~/.config/mcp/mcp.json instead, then run /reload.`, level: "warning" };
+}
+
+function info(text: string): CommandAnswer {
+  return { text, level: "info" };
+}
