@@ -43,8 +43,9 @@ async function askForm(ui: ExtensionUIContext, { server, signal }: UpstreamQuest
   if (fields.value.length === 0) return confirmed(ui, title, signal);
   const begin = await ui.select(title, [ANSWER, REFUSE], { signal });
   if (begin === REFUSE) return DECLINE;
+  if (begin !== ANSWER) return CANCEL;
   let given: JsonObject = {};
-  while (begin === ANSWER && !signal.aborted) {
+  while (!signal.aborted) {
     const filled = await fillIn(ui, fields.value, given, signal);
     if (filled === undefined) return CANCEL;
     given = filled;
@@ -71,19 +72,28 @@ async function fillIn(
 ): Promise<JsonObject | undefined> {
   const content: Record<string, JsonValue> = {};
   for (const field of fields) {
-    let problem = "";
-    for (;;) {
-      const given = await askField(ui, field, { problem, before: before[field.name], signal });
-      if (given === undefined || signal.aborted) return undefined;
-      const read = readField(field, given);
-      if (read.ok) {
-        if (read.value !== undefined) content[field.name] = read.value;
-        break;
-      }
-      problem = ` (${read.error})`;
-    }
+    const filled = await fillInField(ui, field, before[field.name], signal);
+    if (filled === "dismissed") return undefined;
+    if (filled.value !== undefined) content[field.name] = filled.value;
   }
   return content;
+}
+
+/** Asks until the answer fits. */
+async function fillInField(
+  ui: ExtensionUIContext,
+  field: FormField,
+  before: JsonValue | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly value: JsonValue | undefined } | "dismissed"> {
+  let problem = "";
+  for (;;) {
+    const given = await askField(ui, field, { problem, before, signal });
+    if (given === undefined || signal.aborted) return "dismissed";
+    const read = readField(field, given);
+    if (read.ok) return { value: read.value };
+    problem = ` (${read.error})`;
+  }
 }
 
 interface Asking {
@@ -107,7 +117,7 @@ async function askField(ui: ExtensionUIContext, field: FormField, asking: Asking
       return askChoices(ui, field, title, asking.signal);
     case "text":
     case "number": {
-      const initial = asking.before === undefined ? field.initial : String(asking.before);
+      const initial = typeof asking.before === "string" || typeof asking.before === "number" ? `${asking.before}` : field.initial;
       const text = await ui.input(title, initial, options);
       // An input left as it is means what it shows.
       return text === "" ? initial : text;

@@ -7,9 +7,6 @@ import type { Adapter, AdapterCall, AdapterResult, OfferedTool } from "../adapte
 /** Pi's own tools, which no upstream may stand in for. */
 const NATIVE: ReadonlySet<string> = new Set(["read", "bash", "powershell", "edit", "write", "grep", "find", "ls"]);
 
-/** Pi takes JSON Schema where its types say TypeBox: TypeBox is JSON Schema. */
-type Parameters = ToolDefinition["parameters"];
-
 export interface PiTools {
   /** Registers what is new or changed and hides what is gone. Changes nothing where nothing changed, so that prompt caches stay valid. */
   sync(adapter: Adapter): void;
@@ -63,7 +60,7 @@ function definition(tool: OfferedTool, run: (call: AdapterCall) => Promise<Adapt
     label: tool.title,
     description: tool.description,
     promptSnippet: tool.promptSnippet,
-    parameters: tool.inputSchema as unknown as Parameters,
+    parameters: tool.inputSchema,
     annotations: tool.annotations,
     async execute(callId, params, signal, onUpdate) {
       const { content, details, isError } = await run({
