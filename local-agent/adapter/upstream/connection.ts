@@ -85,7 +85,7 @@ export async function openConnection(
       continue;
     }
     const next = nextAttempt(definition, choice, attempt, evidence);
-    if (next === null) return err(await explained(definition, ports, options, { error, stderrTail }));
+    if (next === null) return err(await explainFailure(definition, ports, { error, stderrTail }, options.signal));
     ports.log.event("debug", "upstream.renegotiated", { server: definition.name, evidence, wire: next.wire });
     attempt = next;
   }
@@ -165,14 +165,14 @@ function connectionOver(client: Client, opened: OpenedTransport, closed: Promise
   };
 }
 
-/** The server is asked once what it is: that says more than a transport's error. */
-async function explained(
+/** Why a connection does not work. The address is asked once what it is, where that says more than a transport's error. Never rejects. */
+export async function explainFailure(
   definition: ServerDefinition,
   ports: ConnectionPorts,
-  options: OpenOptions,
   failed: { readonly error: unknown; readonly stderrTail: string },
+  signal: AbortSignal,
 ): Promise<OpenFailure> {
-  const better = await ports.transports.explain(definition, failed.error, options.signal);
+  const better = await ports.transports.explain(definition, failed.error, signal);
   if (better !== null) return { kind: better.kind, message: better.message };
   const kind = evidenceOf(failed.error) === "unauthorized" ? "needs-auth" : "failed";
   return { kind, message: failureText(failed.error, failed.stderrTail) };

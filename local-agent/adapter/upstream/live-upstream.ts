@@ -1,0 +1,237 @@
+/**
+ * A server that is connected: its connection, what it was last heard to offer, the uses of it in flight, its questions.
+ *
+ * Invariants: a use is told to end before its connection is closed; a retired connection is closed when its last use ends.
+ */
+import { SdkError, SdkErrorCode, type Client } from "@modelcontextprotocol/client";
+import { err, ok, type Result } from "../../../shared/result.ts";
+import type { UpstreamCatalog } from "../catalog/upstream-catalog.ts";
+import type { ServerDefinition } from "../config/server-definition.ts";
+import type { AdapterPorts, Caller } from "../ports.ts";
+import { CONNECT_STEP_MS, explainFailure, openConnection, type OpenFailure, type UpstreamConnection } from "./connection.ts";
+import { createDeadlines, type Deadlines } from "./deadlines.ts";
+import { failureText } from "./failure-text.ts";
+import { createListWatch, type ListWatch } from "./list-watch.ts";
+import { listCatalog } from "./listing.ts";
+import type { Era } from "./negotiation.ts";
+import { createQuestions, type Questions } from "./questions.ts";
+import type { ListenState, UpstreamFacts, UseOptions, UsedUpstream } from "./upstream-pool.ts";
+import { createUseScope, REQUEST_MS } from "./use-scope.ts";
+
+export type LivePorts = Pick<AdapterPorts, "clock" | "timers" | "log" | "transports" | "forms" | "sampler">;
+
+export interface LiveUpstream {
+  readonly facts: UpstreamFacts;
+  readonly since: number;
+  readonly closed: Promise<void>;
+  catalog(): UpstreamCatalog;
+  listening(): ListenState;
+  hasSession(): boolean;
+  inFlight(): number;
+  lastUsedAt(): number;
+  /** Rejects with whatever `use` threw. */
+  run<T>(options: UseOptions, use: (upstream: UsedUpstream) => Promise<T>): Promise<T>;
+  /** Lists anew, or joins a listing that runs. Rejects with the SDK's error. */
+  refresh(): Promise<UpstreamCatalog>;
+  /** Closes it once nothing is in flight. */
+  retire(): void;
+  /** Ends it with everything in flight. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface LiveOptions {
+  readonly definition: ServerDefinition;
+  readonly ports: LivePorts;
+  readonly elicitation: boolean;
+  readonly sampling: boolean;
+  readonly knownEra: Era | undefined;
+  readonly previous: UpstreamCatalog | null;
+  /** For whom it is connected; null: for nobody, at the start or to keep it alive. */
+  readonly opener: Caller | null;
+  readonly signal: AbortSignal;
+  readonly onCatalog: (catalog: UpstreamCatalog) => void;
+  readonly onListening: () => void;
+  /** Sets further handlers. */
+  readonly prepare: (client: Client) => void;
+}
+
+/** The whole of a connect: negotiation in several ways and a listing of many pages. */
+const CONNECT_MS = 300_000;
+
+/** Connects and lists. Never rejects; a connection whose tools cannot be listed is none. */
+export async function openLiveUpstream(options: LiveOptions): Promise<Result<LiveUpstream, OpenFailure>> {
+  const { definition, ports } = options;
+  const deadlines = createDeadlines(ports.timers);
+  const questions = createQuestions({
+    server: definition.name,
+    ports,
+    elicitation: options.elicitation,
+    sampling: options.sampling,
+    pause: () => deadlines.pause(),
+  });
+  const changes: { notify: () => void } = { notify: () => undefined };
+  const leave = options.opener === null ? undefined : questions.enter(options.opener);
+  const whole = new AbortController();
+  const deadline = deadlines.start(CONNECT_MS, () => whole.abort(new Error("connecting took too long")));
+  const follow = (): void => whole.abort(options.signal.reason);
+  options.signal.addEventListener("abort", follow, { once: true });
+  if (options.signal.aborted) follow();
+  try {
+    const opened = await openConnection(definition, ports, {
+      capabilities: questions.capabilities,
+      autoFulfill: true,
+      ...(options.knownEra === undefined ? {} : { knownEra: options.knownEra }),
+      signal: whole.signal,
+      prepare: (client) => {
+        questions.prepare(client);
+        for (const list of ["tools", "resources", "prompts"] as const) {
+          client.setNotificationHandler(`notifications/${list}/list_changed`, () => changes.notify());
+        }
+        options.prepare(client);
+      },
+    });
+    if (!opened.ok) return whole.signal.aborted && !options.signal.aborted ? err(tookTooLong(definition.name)) : opened;
+    return await listed(options, opened.value, { deadlines, questions, changes, signal: whole.signal });
+  } finally {
+    deadline.cancel();
+    leave?.();
+    options.signal.removeEventListener("abort", follow);
+  }
+}
+
+interface Parts {
+  readonly deadlines: Deadlines;
+  readonly questions: Questions;
+  readonly changes: { notify: () => void };
+  readonly signal: AbortSignal;
+}
+
+async function listed(options: LiveOptions, connection: UpstreamConnection, parts: Parts): Promise<Result<LiveUpstream, OpenFailure>> {
+  const { definition, ports } = options;
+  try {
+    const timeoutMs = definition.requestTimeoutMs ?? CONNECT_STEP_MS;
+    const catalog = await list(options, connection, parts.deadlines, { signal: parts.signal, timeoutMs, previous: options.previous });
+    return ok(liveOver(options, connection, parts, catalog));
+  } catch (error) {
+    await connection.close();
+    if (options.signal.aborted) return err({ kind: "aborted", message: `Connecting to "${definition.name}" was cancelled.` });
+    if (parts.signal.aborted) return err(tookTooLong(definition.name));
+    return err(await explainFailure(definition, ports, { error, stderrTail: connection.stderrTail() }, options.signal));
+  }
+}
+
+function tookTooLong(server: string): OpenFailure {
+  return { kind: "failed", message: `"${server}" was not ready ${CONNECT_MS / 60_000} minutes after connecting to it began.` };
+}
+
+async function list(
+  options: LiveOptions,
+  connection: UpstreamConnection,
+  deadlines: Deadlines,
+  how: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly previous: UpstreamCatalog | null },
+): Promise<UpstreamCatalog> {
+  const { definition, ports } = options;
+  const scope = createUseScope(connection, deadlines, { signals: [how.signal], timeoutMs: how.timeoutMs });
+  try {
+    return await listCatalog({
+      client: connection.client,
+      facts: connection.facts,
+      instructions: connection.instructions,
+      requestOptions: (onProgress) => scope.upstream.requestOptions(onProgress),
+      previous: how.previous,
+      withResources: definition.exposeResources,
+      now: ports.clock.now(),
+      log: ports.log,
+      server: definition.name,
+    });
+  } finally {
+    scope.end();
+  }
+}
+
+function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: Parts, first: UpstreamCatalog): LiveUpstream {
+  const { definition, ports } = options;
+  const ended = new AbortController();
+  let catalog = first;
+  let inFlight = 0;
+  let lastUsedAt = ports.clock.now();
+  let retired = false;
+  let refreshing: Promise<UpstreamCatalog> | undefined;
+
+  const refreshNow = async (): Promise<UpstreamCatalog> => {
+    try {
+      const timeoutMs = definition.requestTimeoutMs ?? REQUEST_MS;
+      if (connection.facts.capabilities.tools === undefined) await answers(connection, timeoutMs);
+      catalog = await list(options, connection, parts.deadlines, { signal: ended.signal, timeoutMs, previous: catalog });
+      options.onCatalog(catalog);
+      return catalog;
+    } finally {
+      refreshing = undefined;
+    }
+  };
+  const refresh = (): Promise<UpstreamCatalog> => (refreshing ??= refreshNow());
+
+  const watch: ListWatch = createListWatch({
+    timers: ports.timers,
+    relist: async () => {
+      await refresh().catch(() => ports.log.event("warn", "upstream.list-failed", { server: definition.name, list: "changed" }));
+    },
+    onListening: options.onListening,
+  });
+  parts.changes.notify = () => watch.changed();
+  watch.start(connection.client, connection.facts);
+
+  const close = async (): Promise<void> => {
+    watch.stop();
+    ended.abort(new SdkError(SdkErrorCode.ConnectionClosed, `The connection to "${definition.name}" was ended.`));
+    await connection.close();
+  };
+  void connection.closed.then(close);
+
+  return {
+    facts: connection.facts,
+    since: ports.clock.now(),
+    closed: connection.closed,
+    catalog: () => catalog,
+    listening: () => watch.listening(),
+    hasSession: () => connection.hasSession(),
+    inFlight: () => inFlight,
+    lastUsedAt: () => lastUsedAt,
+    async run(use, work) {
+      const leave = parts.questions.enter(use.caller);
+      const signals = [use.signal, ended.signal];
+      const scope = createUseScope(connection, parts.deadlines, { signals, timeoutMs: definition.requestTimeoutMs });
+      inFlight++;
+      try {
+        return await work(scope.upstream);
+      } catch (error) {
+        throw withLastWords(error, definition.name, connection);
+      } finally {
+        scope.end();
+        leave();
+        inFlight--;
+        lastUsedAt = ports.clock.now();
+        if (retired && inFlight === 0) void close();
+      }
+    },
+    refresh,
+    retire() {
+      retired = true;
+      watch.stop();
+      if (inFlight === 0) void close();
+    },
+    close,
+  };
+}
+
+/** For a server without tools: the cheapest request its revision has. */
+async function answers({ client, facts }: UpstreamConnection, timeout: number): Promise<void> {
+  await (facts.era === "legacy" ? client.ping({ timeout }) : client.discover({ timeout }));
+}
+
+/** A process that dies during a call says why on its error stream, and nowhere else. */
+function withLastWords(error: unknown, server: string, connection: UpstreamConnection): unknown {
+  if (!(error instanceof SdkError) || error.code !== SdkErrorCode.ConnectionClosed) return error;
+  const message = `The server "${server}" ended during the request: ${failureText(error, connection.stderrTail())}`;
+  return new SdkError(error.code, message, undefined, { cause: error });
+}

@@ -1,0 +1,103 @@
+/**
+ * What an upstream may ask back during a call: a form for the person (elicitation), an answer of a model (sampling). Both go out in the
+ * name of a use in flight; a server nobody is using gets no answer from anybody.
+ */
+import type { Client, ClientCapabilities, CreateMessageResult, ElicitResult } from "@modelcontextprotocol/client";
+import type { AdapterPorts, Caller } from "../ports.ts";
+
+/** A server may not fill the person's desk. */
+const MAX_OPEN = 3;
+
+export type QuestionPorts = Pick<AdapterPorts, "forms" | "sampler" | "log">;
+
+export interface Questions {
+  readonly capabilities: ClientCapabilities;
+  /** Sets the handlers of a client that is not connected yet. */
+  prepare(client: Client): void;
+  /** From now on questions are this caller's; the returned function ends that, and the questions still open in its name. */
+  enter(caller: Caller): () => void;
+}
+
+export interface QuestionOptions {
+  readonly server: string;
+  readonly ports: QuestionPorts;
+  readonly elicitation: boolean;
+  readonly sampling: boolean;
+  /** Stops the connection's deadlines while a question is open. */
+  readonly pause: () => () => void;
+}
+
+interface Use {
+  readonly caller: Caller;
+  readonly ended: AbortController;
+}
+
+export function createQuestions(options: QuestionOptions): Questions {
+  const { server, ports } = options;
+  const capabilities = capabilitiesOf(options);
+  const uses = new Set<Use>();
+  let open = 0;
+
+  /** The answer to a question, while deadlines stand still; `none` when there is nobody to answer or too much is asked. */
+  const answered = async <T>(kind: string, signal: AbortSignal, none: () => T, ask: (use: Use, until: AbortSignal) => Promise<T>): Promise<T> => {
+    const use = [...uses].at(-1);
+    if (use === undefined || open >= MAX_OPEN) {
+      ports.log.event("warn", "upstream.question-refused", { server, kind, because: use === undefined ? "nobody" : "too-many" });
+      return none();
+    }
+    const until = AbortSignal.any([signal, use.ended.signal]);
+    const resume = options.pause();
+    open++;
+    try {
+      return await ask(use, until);
+    } finally {
+      open--;
+      resume();
+    }
+  };
+
+  return {
+    capabilities,
+    prepare(client) {
+      if (capabilities.elicitation !== undefined) {
+        client.setRequestHandler("elicitation/create", ({ params }, context) =>
+          answered<ElicitResult>("elicitation", context.mcpReq.signal, cancelled, (use, signal) =>
+            ports.forms.ask({ server, params, caller: use.caller, signal }),
+          ),
+        );
+      }
+      if (capabilities.sampling !== undefined) {
+        client.setRequestHandler("sampling/createMessage", ({ params }, context) =>
+          answered<CreateMessageResult>("sampling", context.mcpReq.signal, refuseSampling, (_use, signal) =>
+            ports.sampler.sample({ server, params, signal }),
+          ),
+        );
+      }
+    },
+    enter(caller) {
+      const use: Use = { caller, ended: new AbortController() };
+      uses.add(use);
+      return () => {
+        uses.delete(use);
+        use.ended.abort(new Error("the call this question belongs to has ended"));
+      };
+    },
+  };
+}
+
+function capabilitiesOf({ ports, elicitation, sampling }: QuestionOptions): ClientCapabilities {
+  const { form, url } = ports.forms.modes;
+  const modes = { ...(form ? { form: {} } : {}), ...(url ? { url: {} } : {}) };
+  return {
+    ...(elicitation && (form || url) ? { elicitation: modes } : {}),
+    ...(sampling && ports.sampler.available ? { sampling: {} } : {}),
+  };
+}
+
+function cancelled(): ElicitResult {
+  return { action: "cancel" };
+}
+
+function refuseSampling(): never {
+  throw new Error("No call is running for which a model could be asked.");
+}

@@ -1,0 +1,35 @@
+/** What a server tells of itself unasked: log lines, and resources that changed. Bounded: a server that floods is heard now and then. */
+import type { Client } from "@modelcontextprotocol/client";
+import type { Clock } from "../../../shared/ports.ts";
+import type { PoolEvent } from "./upstream-pool.ts";
+
+const WINDOW_MS = 1000;
+const MAX_IN_WINDOW = 50;
+
+export interface ServerEvents {
+  /** Sets the handlers of a client that is not connected yet. */
+  readonly prepare: (client: Client) => void;
+}
+
+export function createServerEvents(server: string, clock: Clock, emit: (event: PoolEvent) => void): ServerEvents {
+  let windowFrom = 0;
+  let told = 0;
+
+  const tell = (event: PoolEvent): void => {
+    const now = clock.now();
+    if (now - windowFrom >= WINDOW_MS) {
+      windowFrom = now;
+      told = 0;
+    }
+    if (++told <= MAX_IN_WINDOW) emit(event);
+  };
+
+  return {
+    prepare(client) {
+      client.setNotificationHandler("notifications/message", ({ params }) => {
+        tell({ t: "log", server, level: params.level, logger: params.logger ?? null, data: params.data });
+      });
+      client.setNotificationHandler("notifications/resources/updated", ({ params }) => tell({ t: "resource", server, uri: params.uri }));
+    },
+  };
+}
