@@ -5,13 +5,13 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { err, ok, type Result } from "../../shared/result.ts";
 import type { ClientCredentials } from "../daemon/client-credentials.ts";
-import { DEFAULTS, hasPage, isLoopback, type Listener, type Mode, type Settings } from "../daemon/settings.ts";
+import { DEFAULTS, hasPage, isLoopback, type Listener, type Mode, type Settings, type UpstreamSettings } from "../daemon/settings.ts";
 import { readChosenWorkspace, readingValues } from "./command-words.ts";
 import { envName, type FlagName } from "./flags.ts";
 import { readArgv, readEnvironment, type CommandLine, type GivenFlag, type GivenFlags } from "./given-flags.ts";
 import { keepFitting, type Carrier, type Situation } from "./mode-flags.ts";
 import { didYouMean } from "../../shared/nearest.ts";
-import { longWaitNotice, readApproved, readBlockMs, readUiHost, readUiToken } from "./human-values.ts";
+import { longWaitNotice, readApproved, readBlockMs, readExposed, readUiHost, readUiToken } from "./human-values.ts";
 import {
   BadValue,
   readClientId,
@@ -166,6 +166,7 @@ function readSettings(given: GivenFlags, situation: Situation, around: Surroundi
     approve: readApprove(given, tools),
     blockMs: given.has("block-ms") ? readBlockMs(value(given, "block-ms"), as(given, "block-ms")) : null,
     auditFull: isOn(given, "audit-full"),
+    upstreams: readUpstreams(given, around),
     openPage: !isOn(given, "no-open"),
     json: isOn(given, "json"),
     verbose: isOn(given, "verbose"),
@@ -241,6 +242,19 @@ function readPage(given: GivenFlags): Pick<Settings, "ui" | "uiToken"> {
       `${as(given, "ui-host")} ${ui.host} can be reached from other machines, and whoever opens the page can hand out this workstation: set PI_AS_MCP_UI_TOKEN to a secret (openssl rand -hex 16 makes one), or use --ui-host 127.0.0.1.`,
     );
   return { ui, uiToken };
+}
+
+/** [ST90] */
+function readUpstreams(given: GivenFlags, around: Surroundings): UpstreamSettings | null {
+  if (isOn(given, "no-mcp")) {
+    const other = (["mcp-config", "expose"] as const).find((name) => given.get(name)?.by === "flag");
+    if (other !== undefined) throw new BadValue(`${as(given, "no-mcp")} and --${other} exclude each other: leave one out.`);
+    return null;
+  }
+  return {
+    configFile: given.has("mcp-config") ? absolute(value(given, "mcp-config"), around) : null,
+    expose: given.has("expose") ? readExposed(value(given, "expose"), as(given, "expose")) : [],
+  };
 }
 
 /** [ST81] With nobody to ask, a gate would have to let everything through or nothing. */

@@ -6,7 +6,7 @@ import { BadValue, split, TOOLS } from "./values.ts";
 /** [ST81] Tools that are offered; `offered` null: the platform's own choice, so any that there is. */
 export function readApproved(text: string, as: string, offered: readonly string[] | null): readonly string[] {
   const names = split(text);
-  const allowed = offered ?? TOOLS;
+  const allowed = [...(offered ?? TOOLS), ...UPSTREAM_TOOLS];
   const unknown = names.find((name) => !allowed.includes(name));
   if (unknown !== undefined) {
     const what = TOOLS.includes(unknown) ? `${unknown} in ${as} is not offered by --tools` : `Unknown tool ${JSON.stringify(unknown)} in ${as}`;
@@ -14,6 +14,18 @@ export function readApproved(text: string, as: string, offered: readonly string[
   }
   if (names.length === 0) throw new BadValue(`${as} must name at least one tool of: ${allowed.join(", ")}.`);
   return names;
+}
+
+/** Whether there are any follows from files that are read later. */
+const UPSTREAM_TOOLS = ["mcp", "mcpScript"];
+
+/** Which servers there are is known when the files are read. */
+export function readExposed(text: string, as: string): readonly string[] | "all" {
+  const names = split(text);
+  if (names.length === 0) throw new BadValue(`${as} must name at least one MCP server of this workstation, or all.`);
+  if (names.length === 1 && names[0] === "all") return "all";
+  if (names.includes("all")) throw new BadValue(`${as} names servers or all, not both.`);
+  return [...new Set(names)];
 }
 
 const BLOCK_MS = { min: 1000, max: 600_000, safe: 90_000 } as const;

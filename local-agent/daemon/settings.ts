@@ -30,6 +30,13 @@ export type Mode =
       readonly place?: number;
     };
 
+export interface UpstreamSettings {
+  /** Absolute; in place of the file in Pi's directory. */
+  readonly configFile: string | null;
+  /** Names of the servers that clients see as they are. */
+  readonly expose: readonly string[] | "all";
+}
+
 export interface Settings {
   readonly mode: Mode;
   /** Absolute. That it exists is checked when the agent starts. */
@@ -57,6 +64,8 @@ export interface Settings {
   readonly blockMs: number | null;
   /** Whether the audit log has the arguments themselves, not only their hashes. */
   readonly auditFull: boolean;
+  /** MCP servers of this workstation; null: left out. */
+  readonly upstreams: UpstreamSettings | null;
   readonly openPage: boolean;
   readonly json: boolean;
   readonly verbose: boolean;

@@ -55,6 +55,7 @@ test("[ST1] no argument at all is a complete command", () => {
     approve: [],
     blockMs: null,
     auditFull: false,
+    upstreams: { configFile: null, expose: [] },
     openPage: true,
     json: false,
     verbose: false,
@@ -67,6 +68,9 @@ test.for<[string, Partial<Settings>]>([
   ["--root=~/x", { root: "/home/p/x" }],
   ["--tools read,bash,read", { tools: ["read", "bash"] }],
   ["--tools powershell", { tools: ["powershell"] }],
+  ["--no-mcp", { upstreams: null }],
+  ["--mcp-config my.json --expose github,docs,github", { upstreams: { configFile: "/srv/dir/my.json", expose: ["github", "docs"] } }],
+  ["--expose all", { upstreams: { configFile: null, expose: "all" } }],
   ["--deny .env,.config/gcloud,~/x", { deny: [".env", ".config/gcloud", "~/x"] }],
   ["--deny=", { deny: [] }],
   ["--token abc.DEF-_~+/=", { token: "abc.DEF-_~+/=" }],
@@ -216,6 +220,15 @@ const PAGE = ["ui-port", "ui-host", "ui-token", "no-open"] as const;
 const HUMAN = ["block-ms", "audit-full"] as const;
 const OAUTH = ["oauth-redirect", "oauth-client-id"] as const;
 const NAMED_RELAY = ["relay", "oauth", "no-oauth"] as const;
+
+test.for<[string, RegExp]>([
+  ["--no-mcp --expose a", /^--no-mcp and --expose exclude each other/],
+  ["--mcp-config a.json --no-mcp", /^--no-mcp and --mcp-config exclude each other/],
+  ["--expose ,", /^--expose must name at least one MCP server/],
+  ["--expose all,a", /^--expose names servers or all, not both/],
+])("[ST90] '%s' is refused: MCP servers are left out or used, some or all of them exposed", ([line, sentence]) => {
+  expect(refusal(line)).toMatch(sentence);
+});
 
 const deployed = { [DEPLOYED]: "1" };
 const AND_LEAVE = ": leave one out.";

@@ -42,6 +42,7 @@ test.for<[string, Env, readonly string[]]>([
   ["--human", { PI_AS_MCP_APPROVE: "bash, powershell" }, ["bash", "powershell"]],
   ["--human --tools read,bash --approve bash", {}, ["bash"]],
   ["--stdio --human --approve bash", {}, ["bash"]],
+  ["--human --tools read --approve mcp,mcpScript", {}, ["mcp", "mcpScript"]],
   ["--approve read", { PI_AS_MCP_HUMAN: "yes", PI_AS_MCP_APPROVE: "bash" }, ["read"]],
 ])("[ST81] '%s' with %o names what waits for a click", ([line, env, approve]) => {
   expect(started(line, env).settings.approve).toEqual(approve);
@@ -61,10 +62,10 @@ test.for<[string, Env, string]>([
 test.for<[string, RegExp]>([
   [
     "--approve bsh",
-    /^Unknown tool "bsh" in --approve\. Did you mean bash\? Calls that can wait for your click are those of: read, write, .*powershell\.$/,
+    /^Unknown tool "bsh" in --approve\. Did you mean bash\? Calls that can wait for your click are those of: read, write, .*powershell, mcp, mcpScript\.$/,
   ],
   ["--approve human_ask", /^Unknown tool "human_ask" in --approve\./],
-  ["--tools read,ls --approve bash", /^bash in --approve is not offered by --tools\. .*: read, ls\.$/],
+  ["--tools read,ls --approve bash", /^bash in --approve is not offered by --tools\. .*: read, ls, mcp, mcpScript\.$/],
   ["--approve ,", /^--approve must name at least one tool of: read, /],
 ])("[ST81] '--human %s' refuses the start and lists what there is", ([line, sentence]) => {
   expect(refusal(`--human ${line}`)).toMatch(sentence);
