@@ -4,6 +4,7 @@ import { visibleBlock, visibleLine } from "../../../shared/visible-text.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import { displayedName, resourceToolName } from "./names.ts";
 import { isWithinBounds } from "./schema-bounds.ts";
+import { uiVisibility } from "./ui-marks.ts";
 import { createToolSelectors, type NamedTool, type ToolSelectors } from "./selectors.ts";
 import { uniqueNames } from "./unique-names.ts";
 import type { CatalogEntry, HeldCatalog, UpstreamResource, UpstreamTool } from "./upstream-catalog.ts";
@@ -86,11 +87,10 @@ function offers({ definition, held }: CatalogSource, warnings: Warnings): Offer[
   ];
 }
 
-/** MCP Apps: a tool can be for its own window only. What the value is not known to mean is for nobody. */
+/** MCP Apps: a tool can be for its own window only. A value that is not one of the known ones makes it nobody's. */
 function isForModels(tool: UpstreamTool): boolean {
-  const ui = isJsonObject(tool._meta) ? tool._meta["ui"] : undefined;
-  const visibility = isJsonObject(ui) ? ui["visibility"] : undefined;
-  return visibility === undefined || (Array.isArray(visibility) && visibility.includes("model"));
+  const visibility = uiVisibility(tool);
+  return visibility === null || visibility.includes("model");
 }
 
 function isNamed(name: string, server: string, warnings: Warnings): boolean {
