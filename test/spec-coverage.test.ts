@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 /** Holds docs/spec against the tests: a rule nobody proves and a number nobody stated are both errors. */
 describe("the numbered rules of docs/spec", () => {
   const stated = readAll("docs/spec", ".md").flatMap(statedRules);
-  const cited = readAll("test", ".test.ts").flatMap(citedRules);
+  const cited = [".test.ts", ".contract.ts"].flatMap((suffix) => readAll("test", suffix)).flatMap(citedRules);
 
   test("are each stated once", () => {
     expect(stated.filter((rule, index) => stated.indexOf(rule) !== index)).toEqual([]);
