@@ -1,0 +1,27 @@
+/** What a script said, as content for the model: emitted values and console lines in their order, then what it returned or why it ended. */
+import { isJsonObject, type JsonValue } from "../../../shared/json.ts";
+import type { ToolContent } from "../../../shared/tool.ts";
+import type { ScriptOutput } from "../ports.ts";
+
+/** Never empty. `value` undefined: nothing was returned. */
+export function scriptContent(output: readonly ScriptOutput[], value: JsonValue | undefined, failure: string | null): readonly ToolContent[] {
+  const content = output.map((each) => (each.from === "emit" ? block(each.value) : text(`[console.${each.level}] ${each.text}`)));
+  if (value !== undefined) content.push(block(value));
+  if (failure !== null) content.push(text(failure));
+  return content.length === 0 ? [text("(no output)")] : content;
+}
+
+/** A content block of MCP is passed on as what it is, so that a script can hand on an image. */
+function block(value: JsonValue): ToolContent {
+  if (typeof value === "string") return text(value);
+  if (isJsonObject(value)) {
+    const { type, text: words, data, mimeType } = value;
+    if (type === "text" && typeof words === "string") return text(words);
+    if (type === "image" && typeof data === "string" && typeof mimeType === "string") return { type: "image", data, mimeType };
+  }
+  return text(JSON.stringify(value, null, 2));
+}
+
+function text(words: string): ToolContent {
+  return { type: "text", text: words };
+}
