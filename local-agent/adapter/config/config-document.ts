@@ -23,7 +23,7 @@ export interface DocumentProblem {
 export const EMPTY_DOCUMENT: ConfigDocument = { servers: new Map(), settings: {}, imports: [], problems: [] };
 
 /** Different programs, different names for the same table; the first that is there counts. */
-const SERVER_KEYS = ["mcpServers", "mcp-servers", "servers"];
+export const SERVER_KEYS = ["mcpServers", "mcp-servers", "servers"];
 const MAX_NAME_CHARS = 200;
 
 /** @param content `undefined`: the file is empty */
