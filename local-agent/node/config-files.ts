@@ -5,11 +5,12 @@
 import { EMPTY_DOCUMENT, IMPORT_KINDS, readConfigDocument, type ConfigDocument, type ImportKind } from "../adapter/config/config-document.ts";
 import { hostPlaces, type HostPlace, type Surroundings } from "../adapter/config/host-places.ts";
 import { readImported, withoutNames } from "../adapter/config/imports.ts";
-import { mergeLayers, mergeSettings, projectSettingsText, type ConfigLayer } from "../adapter/config/merge.ts";
+import { mergeLayers, mergeSettings, projectSettingsText, type ConfigLayer, type MergeContext } from "../adapter/config/merge.ts";
 import type { ConfigSourceReport, ConfigWarning } from "../adapter/config/server-definition.ts";
 import { readSettings } from "../adapter/config/settings-entry.ts";
 import type { ConfigSource, TrustSubject } from "../adapter/ports.ts";
-import { configPlaces, hostSurroundings, type ConfigPlacesOptions, type FilePlace } from "./config-places.ts";
+import { ancestorPlaces, realPath } from "./ancestor-roots.ts";
+import { configPlaces, hostSurroundings, type ConfigPlaces, type ConfigPlacesOptions, type FilePlace } from "./config-places.ts";
 import { readParsedFile } from "./parsed-file.ts";
 
 export interface ConfigFilesOptions extends ConfigPlacesOptions {
@@ -21,19 +22,39 @@ export interface ConfigFilesOptions extends ConfigPlacesOptions {
 }
 
 export function createConfigFiles(options: ConfigFilesOptions): ConfigSource {
-  return { load: () => loadFiles(options) };
+  return {
+    load: async () => {
+      const { layers, context } = await readLayers(options);
+      return mergeLayers(layers, context);
+    },
+  };
 }
 
-async function loadFiles(options: ConfigFilesOptions) {
+/** Whether `server` would be disabled if `file` did not say anything about that. */
+export async function isDisabledWithout(file: string, server: string, options: ConfigFilesOptions): Promise<boolean> {
+  const { layers, context } = await readLayers(options);
+  const others = layers.map((layer) => (layer.origin.file === file ? { ...layer, document: withoutDisabled(layer.document, server) } : layer));
+  return mergeLayers(others, context).servers.get(server)?.state === "disabled";
+}
+
+function withoutDisabled(document: ConfigDocument, server: string): ConfigDocument {
+  const { disabled: _, ...entry } = document.servers.get(server) ?? {};
+  return { ...document, servers: new Map([...document.servers, [server, entry]]) };
+}
+
+async function readLayers(options: ConfigFilesOptions): Promise<{ readonly layers: readonly ConfigLayer[]; readonly context: MergeContext }> {
   const reading: Reading = { options, around: hostSurroundings(options), warnings: [], sources: [] };
   const places = configPlaces(options);
   const globals = await readPlaces(places.global, reading);
-  const files = [...globals, ...(await readPlaces(places.project, reading))];
+  const ancestors = places.isExclusive ? [] : await readAncestors(globals, places, reading);
+  const files = [...globals, ...ancestors, ...(await readPlaces(places.project, reading))];
   const projectSettings = decideProjectSettings(files, reading);
-  const context = { env: options.env, project: options.cwd, projectSettings, warnings: reading.warnings, sources: reading.sources };
   const { settings } = readSettings(mergeSettings(files, projectSettings).values, options.env);
   const hosts = places.isExclusive || settings.hostConfigDiscovery === "off" ? [] : await readHosts(reading);
-  return mergeLayers([...(settings.hostConfigDiscovery === "on" ? hosts : []), ...files], context);
+  return {
+    layers: [...(settings.hostConfigDiscovery === "on" ? hosts : []), ...files],
+    context: { env: options.env, project: options.cwd, projectSettings, warnings: reading.warnings, sources: reading.sources },
+  };
 }
 
 /** What one load gathers on its way. */
@@ -48,6 +69,22 @@ async function readPlaces(places: readonly FilePlace[], reading: Reading): Promi
   const layers: ConfigLayer[] = [];
   for (const place of places) layers.push(...(await readPlace(place, reading)));
   return layers;
+}
+
+/** [UC17] A file that is one of the others by another name is read once, in the other's place. */
+async function readAncestors(globals: readonly ConfigLayer[], places: ConfigPlaces, reading: Reading): Promise<readonly ConfigLayer[]> {
+  const { values, origins } = mergeSettings(globals, "use");
+  const ancestors = ancestorPlaces(readSettings(values, reading.options.env).ancestorConfigRoots, reading.options);
+  const file = origins["ancestorConfigRoots"]?.file ?? "";
+  for (const message of ancestors.problems) reading.warnings.push({ file, server: null, message });
+  const known = new Set([...places.global, ...places.project].map((place) => realPath(place.origin.file)));
+  const fresh = ancestors.places.filter((place) => {
+    const path = realPath(place.origin.file);
+    if (path === null || known.has(path)) return false;
+    known.add(path);
+    return true;
+  });
+  return readPlaces(fresh, reading);
 }
 
 /** The file's own layer, and below it what it imports. */
@@ -116,7 +153,7 @@ async function readHost(kind: ImportKind, reading: Reading): Promise<FoundHost> 
 async function firstThatParses(places: readonly HostPlace[], { warnings }: Reading) {
   for (const place of places) {
     const parsed = await readParsedFile(place.path, place.format);
-    if (parsed.state === "read") return { place, content: parsed.content };
+    if (parsed.state === "read" && parsed.content !== undefined) return { place, content: parsed.content };
     if (parsed.state === "unusable") warnings.push({ file: place.path, server: null, message: `${parsed.problem}; the file is skipped` });
   }
   return null;

@@ -54,7 +54,8 @@ export async function readBoundedText(path: string): Promise<TextFile> {
 
 class NotParsed extends Error {}
 
-function jsoncValue(text: string): JsonValue | undefined {
+/** Throws when it is not JSON, with comments. `undefined`: nothing is there. */
+export function jsoncValue(text: string): JsonValue | undefined {
   const errors: ParseError[] = [];
   const content = parseJsonc(text, errors, { allowTrailingComma: true, allowEmptyContent: true }) as JsonValue | undefined;
   const [first] = errors;

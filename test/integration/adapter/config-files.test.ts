@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { createConfigFiles, type ConfigFilesOptions } from "../../../local-agent/node/config-files.ts";
-import { configPathOf } from "../../../local-agent/node/config-places.ts";
+import { configPathOf, globalConfigFiles } from "../../../local-agent/node/config-places.ts";
 import type { ConfiguredServer, UpstreamConfig } from "../../../local-agent/adapter/config/server-definition.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
@@ -185,5 +185,202 @@ describe("the files", () => {
     expect(refused.projectSettingsText).toBe(asked[0]);
     expect(refused.warnings).toMatchObject([{ file: join(cwd, ".pi/mcp.json"), message: expect.stringContaining("until you allow them") }]);
     expect((await load()).settings.samplingAutoApprove).toBe(true);
+  });
+});
+
+describe("imports", () => {
+  test("[UC15] lie right below the file that asks for them, the first listed first", async () => {
+    const { home, load } = machine({
+      ".agents/mcp.json": { mcpServers: { a: { command: "weaker", debug: true }, b: { command: "weaker" } } },
+      ".pi/agent/mcp.json": { imports: ["cursor", "windsurf"], mcpServers: { b: { command: "own" } } },
+      ".cursor/mcp.json": { mcpServers: { a: { command: "cursor" }, b: { command: "cursor", args: ["1"] } } },
+      ".windsurf/mcp.json": { mcpServers: { a: { command: "windsurf", args: ["2"] }, c: { command: "windsurf" } } },
+    });
+    const { servers: found, sources } = await load();
+    expect([...found].map(([name, server]) => [name, commandOf(server)])).toEqual([
+      ["a", "cursor"],
+      ["b", "own"],
+      ["c", "windsurf"],
+    ]);
+    expect(found.get("a")).toMatchObject({ definition: { entry: { command: "cursor", debug: true }, projectText: null } });
+    expect(found.get("b")).toMatchObject({ definition: { origins: { args: { layer: "import", file: join(home, ".cursor/mcp.json") } } } });
+    expect(sources).toContainEqual({ origin: { layer: "import", file: join(home, ".windsurf/mcp.json") }, found: true, servers: ["c"] });
+  });
+
+  test("[UC15] the first of a host's files that parses counts", async () => {
+    const { home, load } = machine({
+      "work/.mcp.json": { imports: ["claude-code", "codex"] },
+      ".claude/mcp.json": "{ broken",
+      ".claude.json": servers("second"),
+      ".claude/claude_desktop_config.json": servers("third"),
+      ".codex/config.toml": `model = "x"\n[mcp_servers.toml]\ncommand = "t"\nstarted = 2026-01-01\n`,
+    });
+    const { servers: found, warnings } = await load();
+    expect([...found].map(([name, server]) => [name, commandOf(server)])).toEqual([
+      ["x", "second"],
+      ["toml", "t"],
+    ]);
+    expect(warnings).toMatchObject([{ file: join(home, ".claude/mcp.json"), message: expect.stringContaining("not valid JSON") }]);
+  });
+
+  test("[UC30] that a project asks for, or that lie in it, are its own", async () => {
+    const isProjects = async (files: Readonly<Record<string, unknown>>): Promise<boolean> => {
+      const server = (await machine(files).load()).servers.get("x");
+      return server !== undefined && server.state !== "invalid" && server.definition.projectText !== null;
+    };
+    const cursor = { ".cursor/mcp.json": servers("c") };
+    expect(await isProjects({ ...cursor, "work/.mcp.json": { imports: ["cursor"] } })).toBe(true);
+    expect(await isProjects({ ...cursor, ".agents/mcp.json": { imports: ["cursor"] } })).toBe(false);
+    expect(await isProjects({ "work/.vscode/mcp.json": { servers: { x: { command: "c" } } }, ".agents/mcp.json": { imports: ["vscode"] } })).toBe(
+      true,
+    );
+  });
+
+  test("[UC44] OpenCode's file is looked for up to the repository's root", async () => {
+    const { home, cwd, load } = machine({
+      ".agents/mcp.json": { imports: ["opencode"] },
+      ".config/opencode/opencode.json": { mcp: { x: { type: "local", command: ["account"] }, y: { type: "local", command: ["y"] } } },
+      "opencode.json": { mcp: { x: { type: "local", command: ["root"] } } },
+    });
+    expect(commandOf((await load()).servers.get("x"))).toBe("account");
+    mkdirSync(join(home, ".git"));
+    const { servers: found } = await load();
+    expect([...found.values()].map(commandOf)).toEqual(["root", "y"]);
+    writeFileSync(join(cwd, "opencode.json"), "// nothing yet");
+    expect(commandOf((await load()).servers.get("x"))).toBe("root");
+    writeFileSync(join(cwd, "opencode.json"), `{ "mcp": {} }`);
+    expect(commandOf((await load()).servers.get("x"))).toBe("account");
+  });
+});
+
+describe("hosts nobody imported", () => {
+  const files = {
+    ".cursor/mcp.json": { mcpServers: { x: { command: "host" }, y: { command: "host" } } },
+    ".agents/mcp.json": servers("own"),
+  };
+  const withDiscovery = (hostConfigDiscovery: string) => machine({ ...files, ".pi/agent/mcp.json": { settings: { hostConfigDiscovery } } });
+
+  test("[UC18] are not opened unless the settings say so", async () => {
+    const { home, load } = machine(files);
+    // A pipe nobody writes to: opening it would be seen as a warning.
+    execFileSync("mkfifo", [join(home, ".claude.json")]);
+    const { servers: found, sources, warnings } = await load();
+    expect([...found.values()].map(commandOf)).toEqual(["own"]);
+    expect(sources.map(({ origin }) => origin.layer)).not.toContain("host");
+    expect(warnings).toEqual([]);
+  });
+
+  test("[UC18] are reported and not used with prompt", async () => {
+    const { home, load } = withDiscovery("prompt");
+    const { servers: found, sources } = await load();
+    expect([...found.keys()]).toEqual(["x"]);
+    expect(sources).toContainEqual({ origin: { layer: "host", file: join(home, ".cursor/mcp.json") }, found: true, servers: ["x", "y"] });
+  });
+
+  test("[UC18] are the weakest layer with on", async () => {
+    const { servers: found } = await withDiscovery("on").load();
+    expect([...found].map(([name, server]) => [name, commandOf(server)])).toEqual([
+      ["x", "own"],
+      ["y", "host"],
+    ]);
+  });
+});
+
+describe("directories of projects", () => {
+  const tree = {
+    "code/.mcp.json": { mcpServers: { x: { command: "far" }, far: { command: "far" } } },
+    "code/team/.mcp.json": servers("near"),
+    "code/team/.pi/mcp.json": servers("nearest"),
+    "code/team/app/.mcp.json": servers("app", "app"),
+    ".mcp.json": servers("home", "home"),
+  };
+  const inTree = (files: Readonly<Record<string, unknown>>) => {
+    const made = machine({ ...tree, ...files });
+    const cwd = join(made.home, "code/team/app");
+    return { home: made.home, cwd, load: () => made.load({ cwd }) };
+  };
+  const roots = (...ancestorConfigRoots: readonly string[]) => ({ ".pi/agent/mcp.json": { settings: { ancestorConfigRoots } } });
+
+  test("[UC17] share their files with the projects inside when the account's files say so", async () => {
+    expect([...(await inTree({}).load()).servers.keys()]).toEqual(["app"]);
+    const { servers: found } = await inTree(roots("~/code")).load();
+    expect([...found].map(([name, server]) => [name, commandOf(server)])).toEqual([
+      ["x", "nearest"],
+      ["far", "far"],
+      ["app", "app"],
+    ]);
+  });
+
+  test("[UC17] count from the deepest root on", async () => {
+    expect([...(await inTree(roots("~/code", "~/code/team")).load()).servers.keys()]).toEqual(["x", "app"]);
+  });
+
+  test("[UC17] belong to the project when it comes to trust", async () => {
+    const far = (await inTree(roots("~/code")).load()).servers.get("far");
+    expect(far).toMatchObject({ definition: { projectText: expect.stringContaining("far") } });
+  });
+
+  test("[UC17] cannot be named by a project", async () => {
+    const { load } = inTree({ "code/team/app/.pi/mcp.json": { settings: { ancestorConfigRoots: ["~/code"] } } });
+    expect([...(await load()).servers.keys()]).toEqual(["app"]);
+  });
+
+  test("[UC17] that cannot be used are each a warning", async () => {
+    const { home, load } = inTree({
+      "elsewhere/.mcp.json": servers("e"),
+      file: "x",
+      ...roots("code", "/", "~/missing", "~/file", "~/elsewhere", "~/code/team"),
+    });
+    const { warnings, servers: found } = await load();
+    expect(warnings.map(({ file, message }) => [file, message.replace(/^.* has /, "")])).toEqual(
+      [
+        '"code": expected an absolute path, or one that begins with ~/; it is ignored',
+        '"/": expected a directory inside the home directory; it is ignored',
+        '"~/missing": expected a directory, and there is none; it is ignored',
+        '"~/file": expected a directory, and there is none; it is ignored',
+        '"~/elsewhere": this project is not inside it; it is ignored',
+      ].map((message) => [join(home, ".pi/agent/mcp.json"), message]),
+    );
+    expect([...found.keys()]).toEqual(["x", "app"]);
+  });
+
+  test("[UC17] a file that is there twice by a link counts once, in the project's place", async () => {
+    const { home, cwd, load } = inTree(roots("~/code"));
+    rmSync(join(cwd, ".mcp.json"));
+    symlinkSync(join(home, "code/team/.mcp.json"), join(cwd, ".mcp.json"));
+    const { servers: found, sources } = await load();
+    expect(commandOf(found.get("x"))).toBe("near");
+    expect(sources.filter(({ servers: names }) => names.includes("x")).map(({ origin }) => origin.file)).toEqual(
+      ["code/.mcp.json", "code/team/.pi/mcp.json", "code/team/app/.mcp.json"].map((path) => join(home, path)),
+    );
+  });
+});
+
+describe("the files outside of projects", () => {
+  test("[UC19] are known by their names and by where their links lead", () => {
+    const { home, cwd } = machine({ "dotfiles/mcp.json": servers("d"), ".agents/keep": "" });
+    symlinkSync(join(home, "dotfiles/mcp.json"), join(home, ".agents/mcp.json"));
+    const files = globalConfigFiles({ cwd, home, env: {}, platform: "linux", argv: ["--mcp-config=mine.json"] });
+    const expected = [
+      ".config/mcp/mcp.json",
+      ".agents/mcp.json",
+      "dotfiles/mcp.json",
+      ".agents/mcp/mcp.json",
+      ".pi/agent/mcp.json",
+      "work/mine.json",
+      ".cursor/mcp.json",
+      ".claude/mcp.json",
+      ".claude.json",
+      ".claude/claude_desktop_config.json",
+      ".config/Claude/claude_desktop_config.json",
+      ".config/opencode/opencode.json",
+      ".config/opencode/opencode.jsonc",
+      ".config/Code/User/mcp.json",
+      ".windsurf/mcp.json",
+      ".codeium/windsurf/mcp_config.json",
+      ".codex/config.toml",
+      ".codex/config.json",
+    ];
+    expect(files).toEqual(expected.map((path) => join(home, path)));
   });
 });

@@ -1,0 +1,103 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { createConfigFiles } from "../../../local-agent/node/config-files.ts";
+import { setServerState } from "../../../local-agent/node/project-override.ts";
+import { tempDir } from "../../support/temp-dir.ts";
+
+const GLOBAL = { mcpServers: { x: { command: "a", env: { TOKEN: "s3cret" } }, off: { command: "b", disabled: true } } };
+
+function project(override?: string) {
+  const home = tempDir("upstream-override");
+  const cwd = join(home, "work");
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  write(join(home, ".agents/mcp.json"), JSON.stringify(GLOBAL));
+  mkdirSync(cwd);
+  const file = join(cwd, ".pi/mcp.json");
+  if (override !== undefined) write(file, override);
+  const options = { cwd, home, env: {}, platform: "linux", trustsProjectSettings: () => false };
+  const stateOf = async (name: string) => (await createConfigFiles(options).load()).servers.get(name)?.state;
+  return { home, cwd, file, options, write, stateOf, text: () => readFileSync(file, "utf8") };
+}
+
+test("[UC60] disabling writes one word into the project's file, and nothing of the definition", async () => {
+  const { file, options, text, stateOf } = project();
+  expect(await setServerState("x", "disabled", options)).toEqual({ ok: true, value: { file, disabled: true, changed: true } });
+  expect(text()).toBe('{\n  "mcpServers": {\n    "x": {\n      "disabled": true\n    }\n  }\n}\n');
+  expect(await stateOf("x")).toBe("disabled");
+});
+
+test("[UC60] enabling takes the word away again, and the entry when nothing else is in it", async () => {
+  const { file, options, text, stateOf } = project('{ "mcpServers": { "x": { "disabled": true } } }');
+  expect(await setServerState("x", "enabled", options)).toEqual({ ok: true, value: { file, disabled: "unset", changed: true } });
+  expect(JSON.parse(text())).toEqual({ mcpServers: {} });
+  expect(await stateOf("x")).toBe("enabled");
+});
+
+test("[UC60] enabling writes false where a weaker file disables", async () => {
+  const { file, options, text, stateOf } = project();
+  expect(await setServerState("off", "enabled", options)).toEqual({ ok: true, value: { file, disabled: false, changed: true } });
+  expect(JSON.parse(text())).toEqual({ mcpServers: { off: { disabled: false } } });
+  expect(await stateOf("off")).toBe("enabled");
+  expect(await setServerState("off", "disabled", options)).toMatchObject({ value: { disabled: true } });
+  expect(await stateOf("off")).toBe("disabled");
+});
+
+test("[UC60] what is so already is not written", async () => {
+  const { file, options, text } = project();
+  expect(await setServerState("x", "enabled", options)).toEqual({ ok: true, value: { file, disabled: "unset", changed: false } });
+  expect(existsSync(file)).toBe(false);
+  await setServerState("x", "disabled", options);
+  const before = text();
+  expect(await setServerState("x", "disabled", options)).toMatchObject({ value: { changed: false } });
+  expect(text()).toBe(before);
+});
+
+test("[UC61] comments, order, other fields and the file's own style stay", async () => {
+  const { options, text } = project(
+    '{\n\t// mine\n\t"mcp-servers": {\n\t\t"x": {\n\t\t\t"directTools": true, // all\n\t\t},\n\t},\n\t"settings": { "toolPrefix": "none" }\n}\n',
+  );
+  await setServerState("x", "disabled", options);
+  expect(text()).toBe(
+    '{\n\t// mine\n\t"mcp-servers": {\n\t\t"x": {\n\t\t\t"directTools": true,\n\t\t\t"disabled": true, // all\n\t\t},\n\t},\n\t"settings": { "toolPrefix": "none" }\n}\n',
+  );
+  await setServerState("x", "enabled", options);
+  expect(text()).toContain('"directTools": true');
+  expect(text()).toContain("// mine");
+  expect(text()).not.toContain("disabled");
+});
+
+test("[UC61] a link stays, what it names is replaced, and its mode is kept", async () => {
+  const { home, file, options, write, cwd } = project();
+  const target = join(home, "dotfiles/pi.json");
+  write(target, '{ "mcpServers": {} }');
+  chmodSync(target, 0o600);
+  mkdirSync(join(cwd, ".pi"));
+  symlinkSync(target, file);
+  await setServerState("x", "disabled", options);
+  expect(lstatSync(file).isSymbolicLink()).toBe(true);
+  expect(JSON.parse(readFileSync(target, "utf8"))).toEqual({ mcpServers: { x: { disabled: true } } });
+  expect(statSync(target).mode & 0o777).toBe(0o600);
+  expect(readdirSync(dirname(target))).toEqual(["pi.json"]);
+});
+
+test.each(["[]", "{ broken", '{ "mcpServers": [] }', '"text"'])("[UC61] a file that is no configuration (%s) is left as it is", async (content) => {
+  const { options, text } = project(content);
+  expect(await setServerState("x", "disabled", options)).toMatchObject({ ok: false, error: expect.stringContaining("correct it first") });
+  expect(text()).toBe(content);
+});
+
+test("[UC61] a file that cannot be written is said so", async () => {
+  const { cwd, options, write } = project();
+  write(join(cwd, ".pi"), "not a directory");
+  expect(await setServerState("x", "disabled", options)).toMatchObject({ ok: false, error: expect.stringMatching(/cannot be written \(E\w+\)/) });
+});
+
+test("[UC60] any name is a name", async () => {
+  const { options, text } = project();
+  await setServerState('a.b/"c"', "disabled", options);
+  expect(JSON.parse(text())).toEqual({ mcpServers: { 'a.b/"c"': { disabled: true } } });
+});
