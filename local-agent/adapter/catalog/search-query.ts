@@ -1,6 +1,6 @@
 /** A query as what its words may stand for in an index. */
-import { isJoined, pairs, stem, words } from "./search-terms.ts";
-import { SILENT_WORDS, SYNONYMS } from "./search-words.ts";
+import { isJoined, pairs, segments, stem, words } from "./search-terms.ts";
+import { ACTION_STEMS, SILENT_WORDS, SYNONYMS } from "./search-words.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** Words beyond are not looked at: a query is a question, not a document. */
@@ -8,9 +8,10 @@ const MAX_UNITS = 24;
 /** How much a term counts that is not the word itself. */
 const FORM = { same: 1, prefix: 0.8, split: 0.9, guess: 0.8, synonym: 0.7 } as const;
 const MIN_PREFIX_LENGTH = 3;
+const ACTION_WEIGHT = 0.6;
 /** What is asked with in scripts without spaces: how, which, please, I want. */
 const JOINED_SILENT =
-  /怎么样?|什么|如何|哪[里些个]|请|帮我?|我[想要]?|你|的|了|吗|呢|吧|把|一[下个]|可以|能[不否]能?|需要|想要?|方法|어떻게|해\s?줘|하는|싶어요?|방법|주세요|알려/gu;
+  /怎么样?|什么|如何|哪[里些个]|请|帮我?|我[想要]?|你|的|了|吗|呢|吧|把|一[下个]|可以|能[不否]能?|需要|想要?|方法|어떻게|찾[기아는]|해\s?줘|하는|싶어요?|방법|주세요|알려/gu;
 
 /** One word of a query. */
 export interface QueryUnit {
@@ -25,7 +26,7 @@ export interface QueryUnit {
 }
 
 export function readQuery(text: string, vocabulary: Vocabulary): QueryUnit[] {
-  const all = words(text.replaceAll(JOINED_SILENT, " "));
+  const all = words(text.replaceAll(JOINED_SILENT, " ")).flatMap((word) => (isJoined(word) ? segments(word) : [word]));
   const telling = all.filter((word) => !SILENT_WORDS.has(word));
   const kept = [...new Set(withoutParticles(telling.length > 0 ? telling : all))].slice(0, MAX_UNITS);
   return kept.map((word, index) => (isJoined(word) ? joinedUnit(word, vocabulary) : wordUnit(word, withNeighbours(kept, index), vocabulary)));
@@ -42,8 +43,11 @@ function withoutParticles(all: readonly string[]): readonly string[] {
   return others.length > 0 ? others : all;
 }
 
+/** Korean particles that are hardly ever a noun's own last syllable. */
+const PARTICLE = /(?<=\p{Script=Hangul}{2})(?:에서|으로|[을를은는에의와과도])$/u;
+
 function joinedUnit(word: string, vocabulary: Vocabulary): QueryUnit {
-  const both = pairs(word);
+  const both = pairs(word.replace(PARTICLE, ""));
   const rarities = both.map((pair) => vocabulary.rarity(pair));
   return {
     weight: weigh(rarities.reduce((sum, rarity) => sum + rarity, 0) / rarities.length),
@@ -74,7 +78,8 @@ function unit(forms: ReadonlyMap<string, number>, rest: Pick<QueryUnit, "prefix"
   const known = [...forms.keys()].filter((form) => vocabulary.has(form));
   const [itself] = [...forms].flatMap(([form, quality]) => (quality === FORM.same ? [form] : []));
   const telling = itself !== undefined && (vocabulary.has(itself) || known.length === 0) ? [itself] : known;
-  return { weight: weigh(Math.max(...telling.map((form) => vocabulary.rarity(form)))), forms, ...rest };
+  const weight = weigh(Math.max(...telling.map((form) => vocabulary.rarity(form))));
+  return { weight: itself !== undefined && ACTION_STEMS.has(itself) ? weight * ACTION_WEIGHT : weight, forms, ...rest };
 }
 
 /** Also a word that nearly every tool has is a part of the question. */

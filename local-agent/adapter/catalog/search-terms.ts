@@ -10,18 +10,33 @@ const JOINED_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{S
 const RUN =
   /\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|\p{Script=Han}+|\p{Script=Hangul}+|\p{Script=Thai}+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[\p{L}\p{N}\p{M}])+/gu;
 
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
 /** The words of a text: `takeScreenshot`, `take_screenshot` and `Take screenshot` are the same two. Not reduced to stems. */
 export function words(text: string): string[] {
-  const apart = text
-    .slice(0, MAX_TEXT_LENGTH)
+  const head = text.slice(0, MAX_TEXT_LENGTH);
+  // Most texts are ASCII, and an index is built of thousands of them.
+  if (!BEYOND_ASCII.test(head))
+    return (
+      withoutContractions(apart(head))
+        .toLowerCase()
+        .match(/[a-z0-9]+/g) ?? []
+    );
+  const plain = head
     .normalize("NFKD")
     .replaceAll(/(?<=[A-Za-z])[\u0300-\u036f]+/g, "")
     .normalize("NFC")
-    .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
-    .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2")
-    .replaceAll(/(\p{L})['’](?:s|t|re|ve|ll|d|m)\b/giu, "$1")
-    .toLowerCase();
-  return apart.match(RUN) ?? [];
+    .replaceAll("’", "'");
+  return withoutContractions(apart(plain)).toLowerCase().match(RUN) ?? [];
+}
+
+/** `takeScreenshot` and `HTMLPage` in their words. */
+function apart(text: string): string {
+  return text.replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ");
+}
+
+function withoutContractions(text: string): string {
+  return text.includes("'") ? text.replaceAll(/(?<=\p{L})'(?:s|t|re|ve|ll|d|m)\b/giu, "") : text;
 }
 
 /** The terms under which a text is found. A word of a script without spaces gives each pair of neighbours, and its last character. */
@@ -31,6 +46,21 @@ export function terms(text: string): string[] {
 
 export function isJoined(word: string): boolean {
   return JOINED_SCRIPT.test(word);
+}
+
+const SEGMENTER = new Intl.Segmenter("zh", { granularity: "word" });
+
+/** The words within a run of a script without spaces, as well as they can be told apart; what falls into single characters stays together. */
+export function segments(run: string): string[] {
+  const found: string[] = [];
+  let isOpen = false;
+  for (const { segment } of SEGMENTER.segment(run)) {
+    const isSingle = Array.from(segment).length === 1;
+    if (isSingle && isOpen) found.push(`${found.pop() ?? ""}${segment}`);
+    else found.push(segment);
+    isOpen = isSingle;
+  }
+  return found;
 }
 
 /** Each two neighbouring characters; of a single character that one. */

@@ -9,7 +9,7 @@ const SILENT =
   "must my myself need needed needs neither no nor not now of off ok on one ones only onto or other our ours out over own please possible quick quickly really right same shall she " +
   "should since so some somebody someone something soon still such sure tell than thank thanks that the their theirs them then there these they thing things this those though through to " +
   "today too tool tools try trying under until up us use used useful user uses using very via want wanted wants was way we were what whatever whats when where whether which while who whole " +
-  "whom whose why will wish with within without wont would yes yet you your yours call function mcp able give there current specific certain particular exist existing thing stuff bit bunch";
+  "whom whose why will wish with within without wont would yes yet you your yours call function mcp able give best there current specific certain particular exist existing thing stuff bit bunch";
 
 /** Silent words that do name a tool when there is nothing better: a query of nothing but these is taken as it is. */
 export const SILENT_WORDS: ReadonlySet<string> = new Set(SILENT.split(" "));
@@ -104,7 +104,34 @@ const EXCHANGEABLE = [
   "information info details metadata",
   "id identifier",
   "subscribe follow watch",
+  "colleague coworker teammate people user member",
+  "hour time minute",
+  "forget delete remove",
+  "undo revert reset rollback restore",
+  "domain host site",
+  "responsive mobile device",
+  "ci pipeline workflow build",
+  "answer reply respond response",
+  "newest latest recent",
+  "vulnerability weakness security",
+  "discount coupon promotion promo",
+  "invite guest attendee participant",
+  "pay payment checkout",
+  "framework library package module dependency",
+  "computer machine local",
+  "progress status",
+  "retry rerun restart again",
+  "slot availability",
+  "explain describe",
+  "evaluate execute",
 ];
+
+const ACTIONS =
+  "add apply ask build call change check close create delete do edit execute fetch fill find generate get give handle insert list load look make manage modify move new open order " +
+  "perform post print process put query read remove retrieve return run save search see select send set show start stop store submit take turn type update upload use view wait write";
+
+/** Stems of what is done to things. Tools for anything do it, so it tells less of a tool than the thing it is done to. */
+export const ACTION_STEMS: ReadonlySet<string> = new Set(ACTIONS.split(" ").map(stem));
 
 /** By stem, the stems of the words that are taken for it. */
 export const SYNONYMS: ReadonlyMap<string, readonly string[]> = synonyms();
