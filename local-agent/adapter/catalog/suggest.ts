@@ -1,0 +1,81 @@
+/** Tools that were probably meant by a name that none has. Pure. */
+import { serverPrefix } from "./names.ts";
+import { words } from "./search-terms.ts";
+import { allowedEdits, editDistance } from "./spelling.ts";
+import type { CatalogEntry } from "./upstream-catalog.ts";
+
+const MAX_SUGGESTIONS = 5;
+/** Nobody mistypes more than that; the rest of an endless name would only cost time. */
+const MAX_ASKED = 128;
+/** Below, what two names share is chance. */
+const LEAST = 0.5;
+
+/**
+ * At most five, the likeliest first: names that differ by a few letters or in the order of their words, or that share most of them. Names
+ * are compared with and without the server's prefix.
+ * @param hintServer where it is likelier to be
+ */
+export function suggestEntries(asked: string, entries: readonly CatalogEntry[], hintServer: string | null): CatalogEntry[] {
+  const name = wordsOf(asked.slice(0, MAX_ASKED));
+  if (name.length === 0) return [];
+  const known = new Map<string, readonly string[]>();
+  const scored = entries.flatMap((entry) => {
+    const prefix = known.get(entry.server) ?? wordsOf(serverPrefix(entry.server, "short"));
+    known.set(entry.server, prefix);
+    const likeness = likenessTo(name, prefix, entry);
+    const score = likeness + (entry.server === hintServer ? 0.1 : 0);
+    return likeness >= LEAST ? [{ entry, score }] : [];
+  });
+  return scored
+    .toSorted((a, b) => b.score - a.score || (a.entry.displayed < b.entry.displayed ? -1 : 1))
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ entry }) => entry);
+}
+
+function likenessTo(asked: readonly string[], prefix: readonly string[], entry: CatalogEntry): number {
+  const own = withoutPrefix(wordsOf(entry.original), prefix);
+  const stripped = withoutPrefix(asked, prefix);
+  // The prefix in both names says nothing about the tool.
+  return Math.max(likeness(stripped, own), likeness(asked, own), likeness(asked, wordsOf(entry.displayed)) * (stripped === asked ? 1 : 0));
+}
+
+/** 1 for the same letters, less for each that is wrong; or how many words they share. */
+function likeness(one: readonly string[], other: readonly string[]): number {
+  const a = one.join("_");
+  const b = other.join("_");
+  const longer = Math.max(a.length, b.length);
+  if (longer === 0) return 0;
+  const limit = Math.max(1, Math.floor(longer / 4));
+  const distance = editDistance(a, b, limit);
+  const spelled = distance <= limit ? 1 - distance / longer : 0;
+  return Math.max(spelled, 0.95 * shared(one, other));
+}
+
+/** Between 0 and 1 (Dice's coefficient); a word counts when it is the same, mistyped, or the beginning of the other. */
+function shared(one: readonly string[], other: readonly string[]): number {
+  const open = [...other];
+  let found = 0;
+  for (const word of one) {
+    const at = open.findIndex((each) => isLike(word, each));
+    if (at < 0) continue;
+    found += 1;
+    open.splice(at, 1);
+  }
+  return (2 * found) / (one.length + other.length);
+}
+
+function isLike(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (Math.min(one.length, other.length) >= 4 && (one.startsWith(other) || other.startsWith(one))) return true;
+  const limit = allowedEdits(one);
+  return limit > 0 && editDistance(one, other, limit) <= limit;
+}
+
+function withoutPrefix(name: readonly string[], prefix: readonly string[]): readonly string[] {
+  const bears = prefix.length > 0 && name.length > prefix.length && prefix.every((word, index) => name[index] === word);
+  return bears ? name.slice(prefix.length) : name;
+}
+
+function wordsOf(name: string): string[] {
+  return words(name.replace(/^mcp__/, "").replaceAll(/[_-]/g, " "));
+}
