@@ -4,6 +4,7 @@ import { ApprovalCard, ApprovalEnd } from "./approval.ts";
 import { HumanClient, HumanEntry, Mark, NewSaid, NewTyped } from "./human/entry.ts";
 import { DecisionOutcome, Grant, PendingAuthorization } from "./authorization.ts";
 import { BoundedOutput } from "./bounded-output.ts";
+import { FormCard } from "./upstream-form.ts";
 
 export const LinkState = v.variant("at", [
   v.object({ at: v.literal("connecting"), since: v.number() }),
@@ -86,6 +87,8 @@ export const DeskSnapshot = v.object({
   grants: v.nullable(v.array(Grant)),
   timeline: v.array(TimelineCall),
   approvals: v.array(ApprovalCard),
+  /** Questions of MCP servers. */
+  forms: v.array(FormCard),
   /** Exact calls that were allowed for the sitting. */
   remembered: v.number(),
   conversation: v.nullable(ConversationView),
@@ -101,6 +104,7 @@ export const DeskEvent = v.variant("t", [
   v.object({ t: v.literal("grants"), grants: v.array(Grant) }),
   v.object({ t: v.literal("call"), call: TimelineCall }),
   v.object({ t: v.literal("output"), callId: v.string(), delta: v.string() }),
+  v.object({ t: v.literal("forms"), forms: v.array(FormCard) }),
   v.object({ t: v.literal("approvals"), approvals: v.array(ApprovalCard) }),
   v.object({ t: v.literal("remembered"), remembered: v.number() }),
   /** A card is over; every open page says so. */

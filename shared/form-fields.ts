@@ -2,36 +2,48 @@
  * The fields of a form that an MCP server asks the person to fill in (elicitation, form mode), and reading what they gave. One
  * meaning for Pi's dialogs and for the page. Schemas: MCP 2025-11-25 and 2026-07-28, `PrimitiveSchemaDefinition`. Pure.
  */
+import * as v from "valibot";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { err, ok, type Result } from "./result.ts";
 
-export interface FormChoice {
-  readonly value: string;
-  readonly title: string;
-}
+const FormChoice = v.object({ value: v.string(), title: v.string() });
+export type FormChoice = v.InferOutput<typeof FormChoice>;
 
-interface EveryField {
+const EVERY = {
   /** Key of the answer. */
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly required: boolean;
-}
+  name: v.string(),
+  title: v.string(),
+  description: v.string(),
+  required: v.boolean(),
+};
 
-export type FormField = EveryField &
-  (
-    | { readonly kind: "text"; readonly format: string | null; readonly minLength: number; readonly maxLength: number; readonly initial: string }
-    | { readonly kind: "number"; readonly whole: boolean; readonly minimum: number; readonly maximum: number; readonly initial: string }
-    | { readonly kind: "switch"; readonly initial: boolean }
-    | { readonly kind: "choice"; readonly choices: readonly FormChoice[]; readonly initial: string }
-    | {
-        readonly kind: "choices";
-        readonly choices: readonly FormChoice[];
-        readonly minItems: number;
-        readonly maxItems: number;
-        readonly initial: readonly string[];
-      }
-  );
+/** `null` is a bound that is not set. */
+export const FormField = v.variant("kind", [
+  v.object({ ...EVERY, kind: v.literal("text"), format: v.nullable(v.string()), minLength: v.number(), maxLength: v.number(), initial: v.string() }),
+  v.object({
+    ...EVERY,
+    kind: v.literal("number"),
+    whole: v.boolean(),
+    minimum: v.nullable(v.number()),
+    maximum: v.nullable(v.number()),
+    initial: v.string(),
+  }),
+  v.object({ ...EVERY, kind: v.literal("switch"), initial: v.boolean() }),
+  v.object({ ...EVERY, kind: v.literal("choice"), choices: v.array(FormChoice), initial: v.string() }),
+  v.object({
+    ...EVERY,
+    kind: v.literal("choices"),
+    choices: v.array(FormChoice),
+    minItems: v.number(),
+    maxItems: v.number(),
+    initial: v.array(v.string()),
+  }),
+]);
+export type FormField = v.InferOutput<typeof FormField>;
+
+/** What a person gave for a field, before it is read. */
+export const GivenValue = v.union([v.string(), v.boolean(), v.array(v.string())]);
+export type GivenValue = v.InferOutput<typeof GivenValue>;
 
 /** A server that asks for more than anybody fills in. */
 const MAX_FIELDS = 50;
@@ -39,10 +51,11 @@ const MAX_CHOICES = 500;
 const MAX_TEXT = 64 * 1024;
 
 /** The fields in their order; the error says what cannot be asked. */
-export function formFields(schema: JsonObject): Result<readonly FormField[], string> {
+export function formFields(schema: JsonObject): Result<FormField[], string> {
   const properties = schema["properties"];
   if (schema["type"] !== "object" || !isJsonObject(properties)) return err("the form is no object schema with properties");
   const names = Object.keys(properties);
+  if (names.includes("__proto__")) return err('the form has a field that is named "__proto__"');
   if (names.length > MAX_FIELDS) return err(`the form has ${names.length} fields, ${MAX_FIELDS} are the most`);
   const required = new Set(textsOf(schema["required"]));
   const fields: FormField[] = [];
@@ -59,7 +72,7 @@ export function formFields(schema: JsonObject): Result<readonly FormField[], str
  * What the person gave for a field: text for text, number and choice, a boolean for a switch, a list for choices. Undefined: the field
  * is left out. The error says what was expected.
  */
-export function readField(field: FormField, given: string | boolean | readonly string[]): Result<JsonValue | undefined, string> {
+export function readField(field: FormField, given: GivenValue | readonly string[]): Result<JsonValue | undefined, string> {
   if (field.kind === "switch") return typeof given === "boolean" ? ok(given) : err("yes or no is expected");
   if (field.kind === "choices") return readChoices(field, Array.isArray(given) ? given : []);
   const text = typeof given === "string" ? given : "";
@@ -81,8 +94,8 @@ function readNumber(field: Extract<FormField, { kind: "number" }>, text: string)
   const value = Number(text.trim());
   if (text.trim() === "" || !Number.isFinite(value)) return err(field.whole ? "a whole number is expected" : "a number is expected");
   if (field.whole && !Number.isSafeInteger(value)) return err("a whole number is expected");
-  if (value < field.minimum) return err(`a number of at least ${field.minimum} is expected`);
-  return value > field.maximum ? err(`a number of at most ${field.maximum} is expected`) : ok(value);
+  if (field.minimum !== null && value < field.minimum) return err(`a number of at least ${field.minimum} is expected`);
+  return field.maximum !== null && value > field.maximum ? err(`a number of at most ${field.maximum} is expected`) : ok(value);
 }
 
 function readText(field: Extract<FormField, { kind: "text" }>, text: string): Result<JsonValue, string> {
@@ -115,6 +128,8 @@ function isOfFormat(format: string, text: string): boolean {
   }
 }
 
+type EveryField = Pick<FormField, "name" | "title" | "description" | "required">;
+
 function fieldOf(of: JsonObject, every: EveryField): FormField | undefined {
   const choices = choicesOf(of);
   const type = textOf(of["type"]);
@@ -142,7 +157,7 @@ function manyOf(of: JsonObject, every: EveryField): FormField | undefined {
 }
 
 /** `enum` (with the older `enumNames`), or `oneOf`/`anyOf` of constants with titles. */
-function choicesOf(of: JsonObject): readonly FormChoice[] | undefined {
+function choicesOf(of: JsonObject): FormChoice[] | undefined {
   const titled = of["oneOf"] ?? of["anyOf"];
   if (Array.isArray(titled)) {
     return titled.slice(0, MAX_CHOICES).flatMap((choice: JsonValue) => {
@@ -161,8 +176,8 @@ function wordsOf(of: JsonObject, name: string): { readonly title: string; readon
   return { title: textOf(of["title"]) || name, description: textOf(of["description"]) };
 }
 
-function rangeOf(of: JsonObject): { readonly minimum: number; readonly maximum: number } {
-  return { minimum: sizeOf(of["minimum"], -Infinity), maximum: sizeOf(of["maximum"], Infinity) };
+function rangeOf({ minimum, maximum }: JsonObject): { readonly minimum: number | null; readonly maximum: number | null } {
+  return { minimum: typeof minimum === "number" ? minimum : null, maximum: typeof maximum === "number" ? maximum : null };
 }
 
 function lengthsOf(of: JsonObject): { readonly minLength: number; readonly maxLength: number } {
@@ -181,6 +196,6 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
-function textsOf(value: JsonValue | undefined): readonly string[] {
+function textsOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((item: JsonValue): item is string => typeof item === "string") : [];
 }

@@ -8,7 +8,7 @@ export type AlertKind = "question" | "message" | "done" | "error";
 export interface Alert {
   readonly id: string;
   readonly kind: AlertKind;
-  readonly about: "access" | "approval" | "conversation";
+  readonly about: "access" | "approval" | "form" | "conversation";
   /** What the client calls itself; empty where the page has a card that says more. */
   readonly from: string;
 }
@@ -39,6 +39,7 @@ export function hear(memory: AlertMemory, event: DeskEvent, now: number): Heard 
   if (event.t === "snapshot") return hearSnapshot(memory, event.snapshot, now);
   if (event.t === "authorizations") return hearCards(memory, event.authorizations, "access");
   if (event.t === "approvals") return hearCards(memory, event.approvals, "approval");
+  if (event.t === "forms") return hearCards(memory, event.forms, "form");
   if (event.t === "entry") return hearEntries(memory, [event.entry], now);
   if (event.t === "conversation" && event.isLoaded) return { memory: { ...memory, isLoaded: true }, alerts: [] };
   return { memory, alerts: [] };
@@ -54,6 +55,7 @@ export function mostUrgent(alerts: readonly Alert[]): Alert | undefined {
 export function alertSentence({ kind, about, from }: Alert): string {
   if (about === "access") return "An app asks for access to this computer.";
   if (about === "approval") return "A call waits for your approval.";
+  if (about === "form") return "An MCP server asks you something.";
   const who = `“${from}”`;
   if (kind === "question") return `${who} asks you something.`;
   if (kind === "done") return `${who} says it is done.`;
@@ -63,16 +65,17 @@ export function alertSentence({ kind, about, from }: Alert): string {
 function hearSnapshot(memory: AlertMemory, snapshot: DeskSnapshot, now: number): Heard {
   const access = hearCards(memory, snapshot.authorizations, "access");
   const approvals = hearCards(access.memory, snapshot.approvals, "approval");
+  const forms = hearCards(approvals.memory, snapshot.forms, "form");
   const { conversation } = snapshot;
-  const entries = conversation === null ? { memory: approvals.memory, alerts: [] } : hearEntries(approvals.memory, conversation.entries, now);
+  const entries = conversation === null ? { memory: forms.memory, alerts: [] } : hearEntries(forms.memory, conversation.entries, now);
   const heard = { ...entries.memory, isPrimed: true, isLoaded: memory.isLoaded || conversation === null || conversation.isLoaded };
   // A store that began anew counts anew.
   const newest = conversation?.entries.at(-1)?.n ?? 0;
   const restarted = conversation?.isLoaded === true && newest < memory.latest ? { ...heard, latest: newest } : heard;
-  return { memory: restarted, alerts: memory.isPrimed ? [...access.alerts, ...approvals.alerts, ...entries.alerts] : [] };
+  return { memory: restarted, alerts: memory.isPrimed ? [...access.alerts, ...approvals.alerts, ...forms.alerts, ...entries.alerts] : [] };
 }
 
-function hearCards(memory: AlertMemory, cards: readonly { readonly id: string }[], about: "access" | "approval"): Heard {
+function hearCards(memory: AlertMemory, cards: readonly { readonly id: string }[], about: "access" | "approval" | "form"): Heard {
   const fresh = cards.map(({ id }) => `${about} ${id}`).filter((id) => !memory.cards.includes(id));
   if (fresh.length === 0) return { memory, alerts: [] };
   return {

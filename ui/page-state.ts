@@ -4,6 +4,7 @@ import type { ApprovalCard } from "../shared/approval.ts";
 import { appendOutput } from "../shared/bounded-output.ts";
 import type { DeskEvent, DeskInfo, DeskSnapshot, LinkState, TimelineCall } from "../shared/desk.ts";
 import { nextApprovals, withApprovalOver, withApprovals, type Approval, type ApprovalAction } from "./approvals-state.ts";
+import type { FormCard } from "../shared/upstream-form.ts";
 import type { HumanEntry } from "../shared/human/entry.ts";
 import { afterConversationEvent, conversationOf, withEarlier, type Conversation } from "./conversation-state.ts";
 import type { DecisionAnswer, PageLink } from "./desk-connection.ts";
@@ -26,6 +27,8 @@ export interface DeskView {
   readonly timeline: readonly TimelineCall[];
   /** Null until the relay was asked. */
   readonly grants: readonly Grant[] | null;
+  /** Questions of MCP servers that wait. */
+  readonly forms: readonly FormCard[];
   /** Exact calls that were allowed for the sitting. */
   readonly remembered: number;
   /** Null where clients cannot talk with the person. */
@@ -110,6 +113,9 @@ function onEvent(page: PageState, event: DeskEvent, now: number): PageState {
       return withApprovalList(page, event.approvals, now);
     case "approval_over":
       return changeApprovals(page, withApprovalOver(page.approvals, event.id, event.end), now);
+    case "forms":
+      // The cards below move with them.
+      return { ...changeDesk(page, (desk) => ({ ...desk, forms: event.forms })), cardsMovedAt: now };
     case "displaced":
       return page;
   }

@@ -13,6 +13,7 @@ import { EmptyState } from "./empty-state.tsx";
 import { GetIn } from "./get-in.tsx";
 import { InfoPanel } from "./info-panel.tsx";
 import { INITIAL_PAGE, nextPage, type DeskView, type PageAction, type PageState } from "./page-state.ts";
+import { FormCards } from "./form-cards.tsx";
 import { createFrames, nextFrame } from "./frames.ts";
 import { PageHeader } from "./page-header.tsx";
 import { forgetSecret, takeSecret } from "./session-secret.ts";
@@ -53,7 +54,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
   const addEarlier = useCallback((history: HistoryAnswer) => dispatch({ t: "earlier", ...history }), [dispatch]);
   useTitle({
     access: page.cards.filter((card) => card.state.at === "waiting").length,
-    approvals: page.approvals.filter(({ state }) => state.at === "waiting").length,
+    approvals: page.approvals.filter(({ state }) => state.at === "waiting").length + (page.desk?.forms.length ?? 0),
     unseen: alerts.unseen,
   });
 
@@ -68,6 +69,7 @@ function OpenPage({ secret }: { readonly secret: string }): JSX.Element {
         mayLeave={page.cards.every((card) => card.state.at === "over")}
         {...approvalHandlers}
       />
+      <FormCards secret={secret} forms={page.desk.forms} movedAt={page.cardsMovedAt} isLive={page.pageLink.at === "live"} />
       <AuthorizationCards
         cards={page.cards}
         movedAt={page.cardsMovedAt}
@@ -127,7 +129,7 @@ function Shell({ page, desk, alerts, onResume, onRefreshGrants, onRevoke, onForg
     return () => wide.removeEventListener("change", onChange);
   }, []);
   const waitingClient = page.pageLink.at === "live" ? waitingClientOf(desk.conversation) : null;
-  const waiting = page.cards.filter((card) => card.state.at !== "over").length + page.approvals.filter(isWaiting).length;
+  const waiting = page.cards.filter((card) => card.state.at !== "over").length + page.approvals.filter(isWaiting).length + desk.forms.length;
   return (
     <div class={isInfoOpen ? "shell with-info" : "shell"}>
       <PageHeader

@@ -78,10 +78,9 @@ export interface Desk {
 const CONVERSING_TOOLS: ReadonlySet<string> = new Set(["human_say", "human_ask", "human_wait"]);
 
 export function createDesk(options: DeskOptions): Desk {
-  const { decideDeadlineMs = 20_000, maxCalls = 1_000, maxTotalChars = 4_000_000 } = options;
+  const { info, decideDeadlineMs = 20_000, maxCalls = 1_000, maxTotalChars = 4_000_000 } = options;
   const timeline = createCallTimeline({ maxCalls, maxTotalChars });
   const listeners = new Set<(event: DeskEvent) => void>();
-  const { info } = options;
   let relayWarning: string | null = null;
   let link: LinkState = { at: "connecting", since: options.clock.now() };
   const publish = (event: DeskEvent): void => listeners.forEach((listener) => listener(event));
@@ -100,6 +99,7 @@ export function createDesk(options: DeskOptions): Desk {
     grants: granted.known(),
     timeline: timeline.list(),
     approvals: cards.list(),
+    forms: cards.forms.list(),
     remembered: approvals.sitting.count(),
     conversation: conversation?.view() ?? null,
   });

@@ -9,6 +9,7 @@ import type { Desk } from "../desk/desk.ts";
 import { apiRefusalOf, holdsSecret, refusalOf, type RequestOrigin } from "./admission.ts";
 import { mountApprovals } from "./approval-routes.ts";
 import type { EventStreams } from "./event-streams.ts";
+import { mountForms } from "./form-routes.ts";
 import { mountHistory, mountWords } from "./human-routes.ts";
 import { mountImages } from "./image-routes.ts";
 import { readPageFile } from "./page-files.ts";
@@ -36,6 +37,7 @@ export function createRoutes(context: RouteContext): Hono {
   app.get("/api/grants", (c) => unlessUnanswered(c, async () => ({ grants: await context.desk.refreshGrants() })));
   app.post("/api/revoke", ...smallJson, (c) => revoke(c, context.desk));
   mountApprovals(app, context.desk);
+  mountForms(app, context.desk);
   mountWords(app, context.desk.conversation);
   mountImages(app, context.desk.conversation);
   mountHistory(app, context.desk.conversation);

@@ -1,5 +1,6 @@
 /** The states of the page worth looking at: for screenshots, and for the checks of what a screen reader is given. */
 import type { Page } from "playwright-core";
+import type { UpstreamQuestion } from "../../local-agent/adapter/ports.ts";
 import type { UiServer } from "../../local-agent/ui-server/server.ts";
 import { EXAMPLE_INFO, exampleAuthorization, exampleGrant, type DeskUnderTest } from "./desk-under-test.ts";
 import { asked, CLAUDE, said, scriptedConversation, typed, type ScriptedConversation } from "./scripted-conversation.ts";
@@ -65,6 +66,24 @@ function withTalk(under: DeskUnderTest & { readonly scripted: ScriptedDesk }): v
   under.scripted.changeSnapshot({ info: { ...INFO, warnings: [] } });
 }
 
+/** A server that asks for one field of each kind. */
+export function exampleQuestion(changes: Partial<UpstreamQuestion> = {}): UpstreamQuestion {
+  const properties = {
+    environment: { type: "string" as const, title: "Environment", enum: ["staging", "production"] },
+    replicas: { type: "integer" as const, title: "Replicas", description: "How many run beside each other", minimum: 1, maximum: 9, default: 2 },
+    note: { type: "string" as const, title: "Note" },
+    drain: { type: "boolean" as const, title: "Drain first", default: true },
+    regions: { type: "array" as const, title: "Regions", items: { type: "string" as const, enum: ["eu", "us"] }, default: ["eu"] },
+  };
+  return {
+    server: "deployer",
+    params: { message: "Where shall version 2.4 go?", requestedSchema: { type: "object", properties, required: ["environment", "replicas"] } },
+    caller: { kind: "remote", principalId: "grant:1", client: "Claude", probe: () => {} },
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
 const until = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
 
 export const PAGE_STATES: readonly PageStateShown[] = [
@@ -87,6 +106,20 @@ export const PAGE_STATES: readonly PageStateShown[] = [
       under.scripted.setApprovals([exampleApproval({ text, beside: '{\n  "timeout": 600\n}' })]);
     },
     reach: (page) => page.getByRole("article", { name: "bash" }).waitFor(),
+  },
+  {
+    name: "mcp-servers",
+    prepare(under) {
+      withCalls(under);
+      const text = '{"args":["-y","@acme/notes-mcp@1.4.0","--dir","my notes"],"command":"npx","env":{"NOTES_TOKEN":"${NOTES_TOKEN}"}}';
+      const files = ["/home/ada/projects/engine/.mcp.json"];
+      void under.desk.cards.trust.ask({ server: "notes", text, files }, new AbortController().signal);
+      void under.desk.cards.forms.ask(exampleQuestion());
+    },
+    async reach(page) {
+      await page.getByRole("article", { name: "notes" }).waitFor();
+      await page.getByRole("article", { name: "deployer" }).waitFor();
+    },
   },
   {
     name: "approval-over",

@@ -53,6 +53,7 @@ const snapshot = (changes: Partial<DeskSnapshot> = {}): DeskEvent => ({
     grants: null,
     timeline: [],
     approvals: [],
+    forms: [],
     remembered: 0,
     conversation: view([]),
     ...changes,

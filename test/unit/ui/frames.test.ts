@@ -13,6 +13,7 @@ const snapshot: DeskEvent = {
     grants: null,
     timeline: [],
     approvals: [],
+    forms: [],
     remembered: 0,
     conversation: null,
   },

@@ -16,6 +16,7 @@ const snapshot = event({
     grants: null,
     timeline: [],
     approvals: [],
+    forms: [],
     remembered: 0,
     conversation: null,
   },

@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { createFormCards } from "../../../../local-agent/desk/form-cards.ts";
+import { systemClock } from "../../../../local-agent/node/system-time.ts";
+import { exampleQuestion } from "../../../support/page-states.ts";
+
+function formCards() {
+  return createFormCards({ newId: randomUUID, clock: systemClock, publish: () => {} });
+}
+
+test("[TR20] an answer is what its fields allow, and it is given once", async () => {
+  const cards = formCards();
+  const asked = cards.ask(exampleQuestion());
+  const id = cards.list()[0]?.id ?? "";
+  expect(cards.answer({ id, action: "accept", values: { environment: "moon", replicas: "2" } })).toMatchObject({ outcome: "wrong" });
+  const values = { environment: "staging", replicas: "2", drain: false, regions: [], extra: "left out" };
+  expect(cards.answer({ id, action: "accept", values })).toEqual({ outcome: "sent" });
+  expect(cards.answer({ id, action: "accept", values })).toEqual({ outcome: "gone" });
+  expect(await asked).toEqual({ action: "accept", content: { environment: "staging", replicas: 2, drain: false } });
+});
+
+test("[TR21] what cannot be shown, an address that is none of the web, and the sixth question of one server are declined at once", async () => {
+  const cards = formCards();
+  const odd = { type: "object" as const, properties: { it: { type: "object" } } };
+  const unshown = exampleQuestion({ params: { message: "", requestedSchema: odd as never } });
+  const file = exampleQuestion({ params: { mode: "url", message: "", url: "file:///etc/passwd", elicitationId: "1" } });
+  expect([await cards.ask(unshown), await cards.ask(file), cards.list()]).toEqual([{ action: "decline" }, { action: "decline" }, []]);
+  for (let number = 0; number < 5; number++) void cards.ask(exampleQuestion());
+  expect(await cards.ask(exampleQuestion())).toEqual({ action: "decline" });
+  void cards.ask(exampleQuestion({ server: "another" }));
+  expect(cards.list()).toHaveLength(6);
+});
+
+test("[TR22] a question that is over before it is shown is cancelled", async () => {
+  expect(await formCards().ask(exampleQuestion({ signal: AbortSignal.abort() }))).toEqual({ action: "cancel" });
+});
