@@ -42,6 +42,8 @@ export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
+  /** The process ended by itself: how, in a sentence. Called before `onerror` and `onclose`. */
+  onEnded?: (how: string) => void;
   /** The SDK takes what has `stderr` and `pid` for a child process, whose silence is no network fault. */
   readonly stderr = null;
   readonly #program: StdioProgram;
@@ -133,7 +135,9 @@ export class StdioTransport implements Transport {
     if (this.#isOver()) return;
     const { exitCode = null, signalCode = null } = this.#owned?.child ?? {};
     const how = signalCode === null ? `with exit code ${exitCode ?? "unknown"}` : `by ${signalCode}`;
-    this.onerror?.(new Error(`The server's process ended ${how}.${lastLines(this.stderrTail())}`));
+    const sentence = `The server's process ended ${how}.${lastLines(this.stderrTail())}`;
+    this.onEnded?.(sentence);
+    this.onerror?.(new Error(sentence));
     void this.close();
   }
 

@@ -1,0 +1,55 @@
+/** From a stdio definition to a transport: every value filled in, npx resolved, nothing started yet. */
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { ServerDefinition, StdioServer } from "../adapter/config/server-definition.ts";
+import { filledIn, pathOf, secretTable, type ValueHost } from "./configured-values.ts";
+import type { NpxResolver } from "./npx-resolver.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+import { upstreamEnvironment } from "./upstream-environment.ts";
+
+export interface StdioOpener extends ValueHost {
+  readonly npx: NpxResolver;
+  readonly showErrorOutput: ((server: string, text: string) => void) | undefined;
+}
+
+/** Throws `UnusableValue`. */
+export async function openStdio(definition: ServerDefinition, server: StdioServer, host: StdioOpener, signal: AbortSignal): Promise<StdioTransport> {
+  const values = server.plugin === null ? await ordinaryValues(server, host, signal) : pluginValues(server, server.plugin);
+  const cwd = resolve(host.cwd, values.cwd ?? ".");
+  const env = { ...upstreamEnvironment(host.env, server.inheritEnv ? "whole" : "default", host.platform), ...values.env };
+  const isDirectory = (await stat(cwd).catch(() => null))?.isDirectory() === true;
+  const program = isDirectory ? await host.npx.resolve(values, { env, cwd, signal }) : values;
+  const show = definition.debug ? host.showErrorOutput : undefined;
+  return new StdioTransport(
+    { command: program.command, args: program.args, env, cwd },
+    { ...host, ...(show !== undefined && { onErrorOutput: (chunk: Buffer) => show(definition.name, chunk.toString("utf8")) }) },
+  );
+}
+
+interface Values {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string | null;
+}
+
+async function ordinaryValues(server: StdioServer, host: ValueHost, signal: AbortSignal): Promise<Values> {
+  return {
+    command: pathOf(server.command, host),
+    args: server.args.map((arg) => filledIn(arg, host)),
+    env: await secretTable(server.env, "env", host, signal),
+    cwd: server.cwd === null ? null : pathOf(server.cwd, host),
+  };
+}
+
+/** Of an Agent Plugin only its two places are filled in, once; everything else is literal. */
+function pluginValues(server: StdioServer, { root, data }: { readonly root: string; readonly data: string }): Values {
+  const fill = (text: string): string => text.replaceAll(/\$\{PLUGIN_(ROOT|DATA)\}/g, (_whole, which: string) => (which === "ROOT" ? root : data));
+  const { command, cwd } = server;
+  return {
+    command: /^\.[/\\]/.test(command) ? resolve(root, command) : command,
+    args: server.args.map(fill),
+    env: { ...Object.fromEntries(Object.entries(server.env).map(([name, value]) => [name, fill(value)])), PLUGIN_ROOT: root, PLUGIN_DATA: data },
+    cwd: cwd === null ? null : resolve(root, fill(cwd)),
+  };
+}
