@@ -9,6 +9,7 @@ import { mergeLayers, mergeSettings, projectSettingsText, type ConfigLayer, type
 import type { ConfigSourceReport, ConfigWarning } from "../adapter/config/server-definition.ts";
 import { readSettings } from "../adapter/config/settings-entry.ts";
 import type { ConfigSource, TrustSubject } from "../adapter/ports.ts";
+import { readAgentPlugins } from "./agent-plugins.ts";
 import { ancestorPlaces, realPath } from "./ancestor-roots.ts";
 import { configPlaces, hostSurroundings, type ConfigPlaces, type ConfigPlacesOptions, type FilePlace } from "./config-places.ts";
 import { readParsedFile } from "./parsed-file.ts";
@@ -49,10 +50,11 @@ async function readLayers(options: ConfigFilesOptions): Promise<{ readonly layer
   const ancestors = places.isExclusive ? [] : await readAncestors(globals, places, reading);
   const files = [...globals, ...ancestors, ...(await readPlaces(places.project, reading))];
   const projectSettings = decideProjectSettings(files, reading);
-  const { settings } = readSettings(mergeSettings(files, projectSettings).values, options.env);
+  const { settings, agentPluginPaths } = readSettings(mergeSettings(files, projectSettings).values, options.env);
+  const plugins = places.isExclusive ? [] : await readPlugins(agentPluginPaths, { files, projectSettings }, reading);
   const hosts = places.isExclusive || settings.hostConfigDiscovery === "off" ? [] : await readHosts(reading);
   return {
-    layers: [...(settings.hostConfigDiscovery === "on" ? hosts : []), ...files],
+    layers: [...plugins, ...(settings.hostConfigDiscovery === "on" ? hosts : []), ...files],
     context: { env: options.env, project: options.cwd, projectSettings, warnings: reading.warnings, sources: reading.sources },
   };
 }
@@ -69,6 +71,21 @@ async function readPlaces(places: readonly FilePlace[], reading: Reading): Promi
   const layers: ConfigLayer[] = [];
   for (const place of places) layers.push(...(await readPlace(place, reading)));
   return layers;
+}
+
+/** [UC50] Weaker than every file. */
+async function readPlugins(
+  paths: readonly string[],
+  { files, projectSettings }: { readonly files: readonly ConfigLayer[]; readonly projectSettings: "use" | "ignore" },
+  reading: Reading,
+): Promise<readonly ConfigLayer[]> {
+  if (paths.length === 0) return [];
+  const origin = mergeSettings(files, projectSettings).origins["agentPluginPaths"];
+  const inProject = files.some((layer) => layer.inProject && layer.origin === origin);
+  const found = await readAgentPlugins(paths, { inProject }, reading.options);
+  reading.warnings.push(...found.warnings);
+  reading.sources.push(...found.sources);
+  return found.layers;
 }
 
 /** [UC17] A file that is one of the others by another name is read once, in the other's place. */
