@@ -15,6 +15,11 @@ import { openCallScope } from "./call-scope.ts";
 import type { ExchangeAnswer, ExchangeContext, ExchangeHandler } from "./exchange.ts";
 import { linkSignals } from "./linked-signal.ts";
 import { createLiveCalls, type LiveCalls } from "./live-calls.ts";
+import { withEarlyRefusal } from "./pass-through/early-refusal.ts";
+import { answerModern, beginSession } from "./pass-through/exchanges.ts";
+import type { PassThrough } from "./pass-through/pass-through.ts";
+import { SessionTransport } from "./pass-through/session-transport.ts";
+import type { Session } from "./pass-through/sessions.ts";
 import { createProtocolServer, type Era, type ProtocolServerOptions } from "./protocol-server.ts";
 import { callAnswer, isEventStream, wholeAnswer } from "./answers.ts";
 import type { CallScope } from "./tool-call.ts";
@@ -31,13 +36,19 @@ interface Exchange {
   readonly headers: Headers;
   readonly url: string;
   readonly context: ExchangeContext;
+  /** Legacy, where upstreams are passed through. */
+  readonly session: Session | null;
 }
+
+/** What clients of both SDKs take as "initialize again". */
+const SESSION_GONE = -32001;
 
 /** Modern subscriptions of one agent; each holds a stream open. */
 const MAX_SUBSCRIPTIONS = 16;
 
 export function createExchangeHandler(options: HttpExchangeOptions): ExchangeHandler {
   const live = createLiveCalls();
+  const { passThrough } = options;
   const modern = createMcpHandler((context) => createProtocolServer(options, context.era, noCalls), {
     legacy: "reject",
     keepAliveMs: options.keepAliveMs,
@@ -45,33 +56,69 @@ export function createExchangeHandler(options: HttpExchangeOptions): ExchangeHan
   });
 
   return async (request, context) => {
-    // [MC5] There are no sessions, so there is nothing to end and no stream to open.
-    if (request.method === "DELETE") return wholeAnswer(new Response(null, { status: 204 }));
+    // [MC5] There is no stream to open, and what is to be ended of a session is forgotten at once.
+    if (request.method === "DELETE") {
+      passThrough?.sessions.end(context.principal.id, request.headers.get("mcp-session-id"));
+      return wholeAnswer(new Response(null, { status: 204 }));
+    }
     if (request.method !== "POST") return wholeAnswer(methodNotAllowed());
     const read = await readMessage(request);
     if (!read.ok) return wholeAnswer(read.error);
     const headers = acceptingBoth(request.headers);
     const probe = new Request(request.url, { method: "POST", headers });
     const era = (await isLegacyRequest(probe, read.value.body)) ? "legacy" : "modern";
-    const exchange: Exchange = { ...read.value, era, headers, url: request.url, context };
-    if (exchange.message.kind === "request" && exchange.message.method === "tools/call")
-      return answerCall(options, live, exchange, exchange.message.id);
-    return answerOther(options, live, exchange, modern.fetch);
+    const found = (era === "legacy" ? passThrough?.find(context.principal.id, headers) : undefined) ?? NO_SESSION;
+    if (found.at === "refused") return wholeAnswer(refusal(404, null, SESSION_GONE, "this session is over: initialize again"));
+    return answer({ ...read.value, era, headers, url: request.url, context, session: found.at === "session" ? found.session : null });
   };
+
+  async function answer(exchange: Exchange): Promise<ExchangeAnswer> {
+    const { message } = exchange;
+    if (message.kind === "request" && isStreamed(exchange, message.method)) return answerCall(options, live, exchange, message.id);
+    const passed = passThrough === undefined ? null : await answerPassing(options, passThrough, exchange);
+    return passed === null ? answerOther(options, live, exchange, modern.fetch) : wholeAnswer(passed);
+  }
+}
+
+const NO_SESSION = { at: "none" } as const;
+
+/** Beside calls what an upstream may ask something during: a session's client is asked on the answer's stream. */
+function isStreamed({ session }: Exchange, method: string): boolean {
+  return method === "tools/call" || (session !== null && (method === "prompts/get" || method === "resources/read"));
+}
+
+/** Null: an exchange as it is without upstreams. */
+async function answerPassing(options: HttpExchangeOptions, passThrough: PassThrough, exchange: Exchange): Promise<Response | null> {
+  const { message, era, session, body } = exchange;
+  if (message.kind === "response" && session !== null) {
+    passThrough.answered(session, body);
+    return new Response(null, { status: 202 });
+  }
+  if (message.kind !== "request" || isAboutTask(message)) return null;
+  const server = (): Server => createProtocolServer(options, era, scopeOf(exchange), { session, connection: "" });
+  const passing = { ...exchange, server, inner: (signal: AbortSignal | null) => innerRequest(exchange, signal), keepAliveMs: options.keepAliveMs };
+  if (era === "modern") return answerModern(passThrough, passing);
+  return message.method === "initialize" ? beginSession(passThrough, passing, message.params) : null;
+}
+
+/** For requests that are no calls and ask whose they are. */
+function scopeOf({ context: { principal, x, signal, gone } }: Exchange): CallScope {
+  return { ...noCalls, principal, x, signal, gone };
 }
 
 /** [MC8] A tool call answers as an event stream, whatever the era. */
 async function answerCall(options: HttpExchangeOptions, live: LiveCalls, exchange: Exchange, id: RpcId): Promise<ExchangeAnswer> {
   const scope = openCallScope(exchange, id, { live, timers: options.timers, lifeMs: options.lifeMs });
   if (scope.signal.aborted) return wholeAnswer(new Response(null, { status: 499 }));
-  const server = createProtocolServer(options, exchange.era, scope);
+  const server = createProtocolServer(options, exchange.era, scope, { session: exchange.session, connection: "" });
   scope.signal.addEventListener("abort", () => void server.close(), { once: true });
-  const response =
+  const served =
     exchange.era === "legacy"
-      ? await serveLegacy(server, exchange, { enableJsonResponse: false })
+      ? await serveLegacy(options, server, exchange, { enableJsonResponse: false })
       : await createMcpHandler(() => server, { legacy: "reject", responseMode: "sse", keepAliveMs: 0 }).fetch(innerRequest(exchange, scope.signal), {
           parsedBody: exchange.body,
         });
+  const response = options.passThrough === undefined || exchange.era === "legacy" ? served : await withEarlyRefusal(served, options.timers);
   if (response.body === null || !isEventStream(response)) {
     scope.answered();
     return wholeAnswer(response);
@@ -91,7 +138,9 @@ async function answerOther(
   if (era === "modern" && isAboutTask(message)) return answerAboutTask(options, exchange);
   const response =
     era === "legacy"
-      ? await serveLegacy(createProtocolServer(options, era, noCalls), exchange, { enableJsonResponse: true })
+      ? await serveLegacy(options, createProtocolServer(options, era, scopeOf(exchange), { session: exchange.session, connection: "" }), exchange, {
+          enableJsonResponse: true,
+        })
       : await serveModern(innerRequest(exchange, isSubscription(message) ? linkSignals(context.signal, context.gone).signal : null), {
           parsedBody: body,
         });
@@ -105,8 +154,7 @@ function isAboutTask(message: RpcMessage): boolean {
 }
 
 async function answerAboutTask(options: HttpExchangeOptions, exchange: Exchange): Promise<ExchangeAnswer> {
-  const { principal, x, signal, gone } = exchange.context;
-  const server = createProtocolServer(options, "modern", { ...noCalls, principal, x, signal, gone });
+  const server = createProtocolServer(options, "modern", scopeOf(exchange));
   return wholeAnswer(await createMcpHandler(() => server, { legacy: "reject" }).fetch(innerRequest(exchange, null), { parsedBody: exchange.body }));
 }
 
@@ -124,11 +172,23 @@ function cancelNamedCall(live: LiveCalls, exchange: Exchange, message: RpcMessag
   live.cancel(exchange.context.principal.id, requestId, new Error(`cancelled by the client${said}`));
 }
 
-/** No session id is ever minted or looked at: a stray one is served like none (DESIGN §5). */
-async function serveLegacy(server: Server, exchange: Exchange, mode: { readonly enableJsonResponse: boolean }): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport({ ...mode, keepAliveMs: 0 });
+/** Without upstreams no session id is ever minted or looked at: a stray one is served like none (DESIGN §5). */
+async function serveLegacy(
+  { passThrough }: HttpExchangeOptions,
+  server: Server,
+  exchange: Exchange,
+  mode: { readonly enableJsonResponse: boolean },
+): Promise<Response> {
+  const { session } = exchange;
+  if (passThrough === undefined || session === null) {
+    const transport = new WebStandardStreamableHTTPServerTransport({ ...mode, keepAliveMs: 0 });
+    await server.connect(transport);
+    // Without a signal: a legacy client that goes away has not cancelled anything (2025-11-25 basic/transports).
+    return transport.handleRequest(innerRequest(exchange, null), { parsedBody: exchange.body });
+  }
+  const transport = new SessionTransport(session, passThrough.questions, mode);
   await server.connect(transport);
-  // Without a signal: a legacy client that goes away has not cancelled anything (2025-11-25 basic/transports).
+  await transport.introduce();
   return transport.handleRequest(innerRequest(exchange, null), { parsedBody: exchange.body });
 }
 

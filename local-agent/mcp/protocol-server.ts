@@ -7,6 +7,7 @@ import {
   ProtocolErrorCode,
   Server,
   type CallToolResult,
+  type GetPromptResult,
   type ListToolsResult,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -15,6 +16,9 @@ import type { Timers } from "../../shared/ports.ts";
 import type { ToolDescriptor, ToolOutcome } from "../../shared/tool.ts";
 import { declaresTasks, serveTasks, TASKS_EXTENSION, type HumanTasks } from "./human-tasks.ts";
 import { linkSignals } from "./linked-signal.ts";
+import type { PassThrough } from "./pass-through/pass-through.ts";
+import { servePassed } from "./pass-through/passing-server.ts";
+import type { Session } from "./pass-through/sessions.ts";
 import { createProgressReports, type ProgressReports } from "./progress-reports.ts";
 import { runToolCall, type CallScope, type ToolCallPorts } from "./tool-call.ts";
 
@@ -27,12 +31,26 @@ export interface ProtocolServerOptions extends ToolCallPorts {
   readonly timers: Timers;
   /** Questions as tasks, for modern clients that take them. */
   readonly tasks?: HumanTasks;
+  /** Upstreams that clients use as if they were ours; without it nothing is passed through. */
+  readonly passThrough?: PassThrough;
 }
+
+/** Where a request comes from, beside whose it is. Only what is passed through asks for it. */
+export interface ServedPlace {
+  readonly session: Session | null;
+  /** Unique for a connection that lives longer than a request; empty otherwise. */
+  readonly connection: string;
+}
+
+const NO_PLACE: ServedPlace = { session: null, connection: "" };
 
 const INSTRUCTIONS_PROMPT = "pi_as_mcp_instructions";
 
 /** What a client may keep for a minute is a matter of its grant: never shared between clients. */
 const CACHE_HINT = { ttlMs: 60_000, cacheScope: "private" } as const;
+
+const CACHE_HINTS = { "tools/list": CACHE_HINT, "prompts/list": CACHE_HINT, "server/discover": CACHE_HINT };
+const PASSED_CACHE_HINTS = { "resources/list": CACHE_HINT, "resources/templates/list": CACHE_HINT, "resources/read": CACHE_HINT };
 
 const PROMPT = {
   name: INSTRUCTIONS_PROMPT,
@@ -41,7 +59,8 @@ const PROMPT = {
 };
 
 /** A fresh server for one request (HTTP) or one connection (stdio). Logging is declared only where the revision still has `logging/setLevel`. */
-export function createProtocolServer(options: ProtocolServerOptions, era: Era, scope: CallScope): Server {
+export function createProtocolServer(options: ProtocolServerOptions, era: Era, scope: CallScope, place: ServedPlace = NO_PLACE): Server {
+  const { passThrough } = options;
   const server = new Server(
     { name: options.name, version: options.version },
     {
@@ -49,29 +68,56 @@ export function createProtocolServer(options: ProtocolServerOptions, era: Era, s
         tools: {},
         prompts: {},
         ...(era === "legacy" && { logging: {} }),
+        ...passThrough?.capabilities(),
         ...(era === "modern" && options.tasks !== undefined && { extensions: { [TASKS_EXTENSION]: {} } }),
       },
-      instructions: options.instructions(),
-      cacheHints: { "tools/list": CACHE_HINT, "prompts/list": CACHE_HINT, "server/discover": CACHE_HINT },
+      instructions: passThrough?.instructions(options.instructions()) ?? options.instructions(),
+      cacheHints: passThrough === undefined ? CACHE_HINTS : { ...CACHE_HINTS, ...PASSED_CACHE_HINTS },
     },
   );
+  serveOwn(server, options, era, scope);
+  if (passThrough === undefined) return server;
+  const own = {
+    tools: () => options.tools.list().map(describeTool),
+    callTool: (params: CallParams, context: ServerContext) => callOwn(options, params, { ...scope, takesTasks: takesTasks(era, context) }, context),
+    prompts: [PROMPT],
+    getPrompt: (name: string) => promptOf(options, name),
+  };
+  servePassed({ ...place, era, principal: scope.principal, server, parts: passThrough.parts, scope, own });
+  return server;
+}
+
+interface CallParams {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown> | undefined;
+}
+
+function serveOwn(server: Server, options: ProtocolServerOptions, era: Era, scope: CallScope): void {
   server.setRequestHandler("tools/list", () => ({ tools: options.tools.list().map(describeTool) }));
-  server.setRequestHandler("tools/call", (request, context) => {
-    const { name, arguments: args } = request.params;
-    return callTool(
-      options,
-      { name, args: (args ?? {}) as JsonObject },
-      { ...scope, takesTasks: era === "modern" && declaresTasks(context) },
-      context,
-    );
-  });
+  server.setRequestHandler("tools/call", (request, context) =>
+    callOwn(options, request.params, { ...scope, takesTasks: takesTasks(era, context) }, context),
+  );
   if (era === "modern" && options.tasks !== undefined) serveTasks(server, options.tasks, scope, toResult);
   server.setRequestHandler("prompts/list", () => ({ prompts: [PROMPT] }));
-  server.setRequestHandler("prompts/get", (request) => {
-    if (request.params.name !== INSTRUCTIONS_PROMPT) throw invalidParams(`Unknown prompt: ${request.params.name}`);
-    return { description: PROMPT.description, messages: [{ role: "user", content: { type: "text", text: options.instructions() } }] };
-  });
-  return server;
+  server.setRequestHandler("prompts/get", (request) => promptOf(options, request.params.name));
+}
+
+function takesTasks(era: Era, context: ServerContext): boolean {
+  return era === "modern" && declaresTasks(context);
+}
+
+function callOwn(
+  options: ProtocolServerOptions,
+  { name, arguments: args }: CallParams,
+  scope: CallScope,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  return callTool(options, { name, args: (args ?? {}) as JsonObject }, scope, context);
+}
+
+function promptOf(options: ProtocolServerOptions, name: string): GetPromptResult {
+  if (name !== INSTRUCTIONS_PROMPT) throw invalidParams(`Unknown prompt: ${name}`);
+  return { description: PROMPT.description, messages: [{ role: "user", content: { type: "text", text: options.instructions() } }] };
 }
 
 async function callTool(

@@ -12,6 +12,8 @@ import { createExchangeHandler, type HttpExchangeOptions } from "./http-exchange
 import { createHumanTasks, withHumanTools, type HumanToolsPorts } from "./human-tools.ts";
 import { withInstructionsTool } from "./instructions-tool.ts";
 import { askOfflineAnswers } from "./offline-answers.ts";
+import type { Passage } from "./pass-through/passage.ts";
+import { createPassThrough } from "./pass-through/pass-through.ts";
 import type { ProtocolServerOptions } from "./protocol-server.ts";
 import { serveOverStdio, type StdioStreams } from "./stdio.ts";
 
@@ -21,7 +23,7 @@ import { serveOverStdio, type StdioStreams } from "./stdio.ts";
  */
 const COMMENT_MS = 8000;
 
-export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallId" | "share"> {
+export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallId" | "share" | "passThrough"> {
   /** A comment is written after this much silence on a call's stream. */
   readonly keepAliveMs?: number;
   /** No call lives longer. */
@@ -31,6 +33,8 @@ export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallI
   readonly human?: HumanChannel;
   /** `blockMs`: exactly how long a call may wait for the person, whoever asks; null: as long as its client is known to bear. */
   readonly waits?: { readonly blockMs: number | null };
+  /** Upstreams to pass through to clients (docs/spec/pass-through.md). */
+  readonly passage?: Passage;
 }
 
 export interface McpSurface {
@@ -39,13 +43,16 @@ export interface McpSurface {
   offlineAnswers(): Promise<OfflineAnswers>;
   /** Serves one client over newline-delimited JSON. `closed` settles when its input has ended. */
   serveStdio(streams: StdioStreams): { readonly closed: Promise<void>; close(): Promise<void> };
+  /** Ends the connections to upstreams; without any there is nothing to end. */
+  close(): Promise<void>;
 }
 
 export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
   const human = options.human === undefined ? null : humanPorts(options, options.human);
   const tools = human === null ? options.tools : withHumanTools(options.tools, human);
-  const served: HttpExchangeOptions = {
-    ...options,
+  const { passage, ...rest } = options;
+  const own: HttpExchangeOptions = {
+    ...rest,
     tools: withInstructionsTool(tools, options.instructions),
     newCallId: options.newCallId ?? randomUUID,
     ...(human !== null && { tasks: createHumanTasks(human) }),
@@ -53,10 +60,13 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
     keepAliveMs: options.keepAliveMs ?? COMMENT_MS,
     lifeMs: options.lifeMs ?? LIMITS.lifeMs,
   };
+  const passThrough = passage === undefined ? undefined : createPassThrough(passage, { ...own, calls: own });
+  const served: HttpExchangeOptions = passThrough === undefined ? own : { ...own, passThrough };
   return {
     handle: createExchangeHandler(served),
     offlineAnswers: () => askOfflineAnswers(served),
     serveStdio: (streams) => serveOverStdio(served, streams),
+    close: async () => passThrough?.close(),
   };
 }
 

@@ -1,5 +1,7 @@
 /** The surface over stdio: one client, one connection, its era read off its first message (by the SDK). */
+import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
+import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { lifeIsOver } from "./call-scope.ts";
 import { createProtocolServer, type ProtocolServerOptions } from "./protocol-server.ts";
@@ -36,10 +38,15 @@ export function serveOverStdio(options: StdioOptions, streams: StdioStreams): { 
   const end = (): void => ended.abort(new Error("the client closed its end"));
   for (const event of ["end", "close"]) streams.input.once(event, end);
   streams.output.once("error", end);
-  const handle = serveStdio((context) => createProtocolServer(options, context.era, scope), {
-    transport,
-    onerror: (error) => options.log.event("warn", "stdio.complained", { error: error.name }),
-  });
+  const place = { session: null, connection: randomUUID() };
+  const handle = serveStdio(
+    ({ era }) => {
+      const server = (): Server => createProtocolServer(options, era, scope, place);
+      const caller = { principal: scope.principal, place: place.connection, era, capabilities: {}, logLevel: null };
+      return options.passThrough === undefined ? server() : options.passThrough.learn(caller).then(server);
+    },
+    { transport, onerror: (error) => options.log.event("warn", "stdio.complained", { error: error.name }) },
+  );
   return {
     closed,
     async close() {

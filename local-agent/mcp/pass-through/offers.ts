@@ -1,0 +1,116 @@
+/** What all exposed upstreams offer to one client, by the names it sees, and whose each of it is. */
+import { UriTemplate, type Prompt, type Resource, type ResourceTemplateType, type Tool } from "@modelcontextprotocol/server";
+import type { Clock, Log } from "../../../shared/ports.ts";
+import type { Caller } from "./caller.ts";
+import type { Connections } from "./connections.ts";
+import { listedBy, type ListKind } from "./listed.ts";
+import type { Passage } from "./passage.ts";
+
+export interface Offered<T> {
+  readonly upstream: string;
+  readonly displayed: string;
+  /** As the upstream lists it. */
+  readonly item: T;
+}
+
+export interface Offers<T> {
+  readonly offered: readonly Offered<T>[];
+  /** Sentences: upstreams that could not be asked. */
+  readonly failures: readonly string[];
+}
+
+type How = "anew" | "kept";
+
+export interface OffersPorts {
+  readonly passage: Passage;
+  readonly connections: Connections;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Named {
+  readonly name: string;
+}
+
+const LIST_MS = 30_000;
+
+export function toolsOf(ports: OffersPorts, caller: Caller, taken: ReadonlySet<string>, how: How): Promise<Offers<Tool>> {
+  return named(ports, taken, all<Tool>(ports, caller, "tools", how), (upstream, tool) => ports.passage.admits(upstream, tool.name));
+}
+
+export function promptsOf(ports: OffersPorts, caller: Caller, taken: ReadonlySet<string>, how: How): Promise<Offers<Prompt>> {
+  return named(ports, taken, all<Prompt>(ports, caller, "prompts", how), () => true);
+}
+
+export async function resourcesOf(ports: OffersPorts, caller: Caller, how: How): Promise<Offers<Resource>> {
+  const { listed, failures } = await all<Resource>(ports, caller, "resources", how);
+  return { offered: once(listed.map(({ upstream, item }) => ({ upstream, item, displayed: item.uri }))), failures };
+}
+
+export async function templatesOf(ports: OffersPorts, caller: Caller, how: How): Promise<Offers<ResourceTemplateType>> {
+  const { listed, failures } = await all<ResourceTemplateType>(ports, caller, "templates", how);
+  return { offered: once(listed.map(({ upstream, item }) => ({ upstream, item, displayed: item.uriTemplate }))), failures };
+}
+
+/** By its list, else by its templates; with one upstream it is that one's in any case. */
+export async function ownerOfResource(ports: OffersPorts, caller: Caller, uri: string): Promise<string | null> {
+  const { upstreams } = ports.passage;
+  const [only] = upstreams;
+  if (upstreams.length === 1 && only !== undefined) return only;
+  const { offered } = await resourcesOf(ports, caller, "kept");
+  const listed = offered.find((resource) => resource.displayed === uri);
+  if (listed !== undefined) return listed.upstream;
+  const templates = await templatesOf(ports, caller, "kept");
+  return templates.offered.find(({ displayed }) => matches(displayed, uri))?.upstream ?? null;
+}
+
+function matches(template: string, uri: string): boolean {
+  try {
+    return template === uri || new UriTemplate(template).match(uri) !== null;
+  } catch {
+    return false; // An upstream's template may be nonsense; then it matches nothing.
+  }
+}
+
+async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: How) {
+  const options = { signal: AbortSignal.timeout(LIST_MS), timeoutMs: LIST_MS };
+  const failures: string[] = [];
+  const lists = await Promise.all(
+    ports.passage.upstreams.map(async (upstream) => {
+      try {
+        const items = await ports.connections.use(upstream, caller, {}, (link) => listedBy(link, kind, how, { clock: ports.clock, options }));
+        if (items.ok) return items.value.map((item) => ({ upstream, item: item as T }));
+        failures.push(`${upstream}: ${items.error}`);
+      } catch (error) {
+        ports.log.event("warn", "passage.unlisted", { upstream, kind, error: error instanceof Error ? error.name : typeof error });
+        failures.push(`${upstream} did not list what it offers.`);
+      }
+      return [];
+    }),
+  );
+  return { listed: lists.flat(), failures };
+}
+
+/** Ours and names kept for us are never an upstream's; of two with one name none is offered that was not there first. */
+async function named<T extends Named>(
+  { passage, log }: OffersPorts,
+  taken: ReadonlySet<string>,
+  listing: Promise<{ readonly listed: readonly { readonly upstream: string; readonly item: T }[]; readonly failures: readonly string[] }>,
+  admits: (upstream: string, item: T) => boolean,
+): Promise<Offers<T>> {
+  const isFree = (name: string): boolean => !taken.has(name) && !passage.reserved.has(name);
+  const { listed, failures } = await listing;
+  const offered: Offered<T>[] = [];
+  for (const { upstream, item } of listed) {
+    if (!admits(upstream, item)) continue;
+    const own = passage.upstreams.length === 1 && isFree(item.name) ? item.name : passage.displayed(upstream, item.name);
+    if (isFree(own)) offered.push({ upstream, item, displayed: own });
+    else log.event("warn", "passage.hidden", { upstream });
+  }
+  return { offered: once(offered), failures };
+}
+
+function once<T>(offered: readonly Offered<T>[]): readonly Offered<T>[] {
+  const seen = new Set<string>();
+  return offered.filter(({ displayed }) => !seen.has(displayed) && seen.add(displayed));
+}

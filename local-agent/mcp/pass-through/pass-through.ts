@@ -1,0 +1,168 @@
+/** Exposed upstreams behind the MCP surface: what outlives a request, and how a request's server comes to serve them. */
+import { randomUUID } from "node:crypto";
+import { createMcpHandler, type Server, type ServerCapabilities } from "@modelcontextprotocol/server";
+import type { JsonValue } from "../../../shared/json.ts";
+import type { Clock, Log, Timers } from "../../../shared/ports.ts";
+import type { ToolCallPorts } from "../tool-call.ts";
+import type { Caller } from "./caller.ts";
+import { createChanges, type Changes } from "./changes.ts";
+import { createConnections } from "./connections.ts";
+import { createGrants } from "./grants.ts";
+import type { OffersPorts } from "./offers.ts";
+import { createParkedCalls } from "./parked-calls.ts";
+import type { Passage } from "./passage.ts";
+import type { PassedCallPorts } from "./passed-call.ts";
+import { createSeal } from "./seal.ts";
+import { createOpenQuestions, type OpenQuestions } from "./session-transport.ts";
+import { createSessions, type FoundSession, type Session, type Sessions } from "./sessions.ts";
+
+/** What a request's server needs of it (passing-server.ts). */
+export interface PassingParts extends PassedCallPorts, OffersPorts {
+  readonly changes: Changes;
+}
+
+export interface PassThrough {
+  readonly parts: PassingParts;
+  readonly sessions: Sessions;
+  readonly questions: OpenQuestions;
+  /** What the upstreams are known to be able to do, once each was tried. */
+  capabilities(): ServerCapabilities;
+  /** Their guidance, after ours. */
+  instructions(own: string): string;
+  /** Tries every upstream of which nothing is known, for a moment. */
+  learn(caller: Caller): Promise<void>;
+  find(principalId: string, headers: Headers): FoundSession;
+  /** An answer to a question that was asked in a session. */
+  answered(session: Session, answer: JsonValue): void;
+  /** A modern client's stream of changes, until `signal` aborts. */
+  listen(caller: Caller, stream: ListenStream): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface ListenStream {
+  readonly request: Request;
+  readonly body: JsonValue;
+  readonly server: () => Server;
+  readonly uris: readonly string[];
+  readonly keepAliveMs: number;
+  readonly signal: AbortSignal;
+  /** Ends what is held for it when the client does not read any more. */
+  readonly ended: AbortController;
+}
+
+export interface PassThroughPorts {
+  readonly calls: ToolCallPorts;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lifeMs: number;
+}
+
+/** How long the first requests wait for upstreams that have to be started. */
+const LEARN_MS = 5000;
+const SUBSCRIBE_MS = 10_000;
+const MAX_LISTENING = 16;
+const MAX_INSTRUCTIONS = 4000;
+
+export function createPassThrough(passage: Passage, ports: PassThroughPorts): PassThrough {
+  const seal = createSeal(passage.key, ports.clock);
+  const sessions = createSessions(seal, randomUUID);
+  const changes = createChanges((principalId) => sessions.known(principalId));
+  const connections = createConnections({ ...ports, passage, onChange: (principalId, change) => changes.publish(principalId, change) });
+  const parked = createParkedCalls({ timers: ports.timers, newId: randomUUID });
+  const questions = createOpenQuestions();
+  const parts: PassingParts = { ...ports, passage, seal, connections, parked, changes, grants: createGrants(randomUUID) };
+  let listening = 0;
+
+  return {
+    parts,
+    sessions,
+    questions,
+    capabilities: () => capabilitiesOf(passage.upstreams.map((upstream) => connections.facts(upstream)?.capabilities ?? {})),
+    instructions: (own) =>
+      [own, ...passage.upstreams.flatMap((upstream) => guidance(upstream, connections.facts(upstream)?.instructions ?? null))].join("\n\n"),
+    async learn(caller) {
+      const unknown = passage.upstreams.filter((upstream) => connections.facts(upstream) === null);
+      if (unknown.length === 0) return;
+      const tried = Promise.all(unknown.map((upstream) => connections.use(upstream, caller, {}, () => Promise.resolve())));
+      await within(LEARN_MS, ports.timers, tried);
+    },
+    find: (principalId, headers) => sessions.find(principalId, headers.get("mcp-session-id")),
+    answered: (session, answer) => void questions.deliver(session, answer),
+    async listen(caller, stream) {
+      const isFull = listening >= MAX_LISTENING;
+      if (!isFull) await hold(caller, stream);
+      const bus = changes.bus(caller.principal.id);
+      const handler = createMcpHandler(stream.server, {
+        legacy: "reject",
+        bus,
+        keepAliveMs: stream.keepAliveMs,
+        ...(isFull && { maxSubscriptions: 0 }),
+      });
+      return handler.fetch(stream.request, { parsedBody: stream.body });
+    },
+    async close() {
+      parked.close();
+      sessions.close();
+      await connections.close();
+    },
+  };
+
+  /** The connections stay open as long as somebody listens. Resolves when the upstreams were asked. */
+  async function hold(caller: Caller, { uris, signal, ended }: ListenStream): Promise<void> {
+    listening += 1;
+    const over = AbortSignal.any([signal, ended.signal]);
+    over.addEventListener("abort", () => (listening -= 1), { once: true });
+    const asked = passage.upstreams.map((upstream) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const held = connections.use(upstream, caller, {}, async (link) => {
+        await link.listening;
+        const options = { signal: over, timeoutMs: SUBSCRIBE_MS };
+        const wanted = link.capabilities.resources?.subscribe === true ? uris : [];
+        const stops = await Promise.all(wanted.map((uri) => link.subscribe(uri, options).catch(() => () => {})));
+        resolve();
+        await Promise.race([aborted(over), link.closed]);
+        for (const stop of stops) stop();
+      });
+      held.then(
+        () => resolve(),
+        () => resolve(),
+      );
+      return promise;
+    });
+    await within(LEARN_MS, ports.timers, Promise.all(asked));
+  }
+}
+
+function capabilitiesOf(all: readonly ServerCapabilities[]): ServerCapabilities {
+  const has = (test: (capabilities: ServerCapabilities) => unknown): boolean => all.some((capabilities) => Boolean(test(capabilities)));
+  return {
+    tools: { ...(has(({ tools }) => tools?.listChanged) && { listChanged: true }) },
+    prompts: { ...(has(({ prompts }) => prompts?.listChanged) && { listChanged: true }) },
+    ...(has(({ resources }) => resources) && {
+      resources: {
+        ...(has(({ resources }) => resources?.listChanged) && { listChanged: true }),
+        ...(has(({ resources }) => resources?.subscribe) && { subscribe: true }),
+      },
+    }),
+    ...(has(({ completions }) => completions) && { completions: {} }),
+    logging: {},
+  };
+}
+
+/** Sections are cut, so that an upstream cannot push ours out of a client's sight. */
+function guidance(upstream: string, instructions: string | null): string[] {
+  return instructions === null || instructions.trim() === "" ? [] : [`## ${upstream}\n\n${instructions.trim().slice(0, MAX_INSTRUCTIONS)}`];
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+async function within(ms: number, timers: Timers, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = timers.after(ms, resolve);
+  await Promise.race([work, promise]);
+  stop();
+}

@@ -1,0 +1,200 @@
+/**
+ * An open connection as pass-through uses it: requests as they are, questions and changes of the upstream to whoever uses it now.
+ *
+ * A message of an upstream that says not which request it belongs to (a log line, a legacy upstream's question) is given to the use
+ * that began last. All uses of a connection are one client's, so it never reaches another.
+ */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type CallToolResult,
+  type Client,
+  type ClientContext,
+  type LoggingLevel,
+  type Progress,
+  type SubscriptionFilter,
+} from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../../shared/json.ts";
+import type { Timers } from "../../../shared/ports.ts";
+import type { Era } from "../protocol-server.ts";
+import type { Listed } from "./listed.ts";
+import type { PassageConnection } from "./passage.ts";
+
+export interface PassedRequest {
+  readonly method: "tools/call" | "prompts/get" | "resources/read" | "completion/complete" | "resources/subscribe" | "resources/unsubscribe";
+  readonly params: JsonObject;
+}
+
+export interface LinkRequestOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Of a tool that is called: which of its arguments go into headers as well (MCP 2026-07-28 basic/transports). */
+  readonly inputSchema?: JsonObject | undefined;
+}
+
+/** A question of a legacy upstream. */
+export interface UpstreamQuestion {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** One use of a connection: what may come meanwhile beside the answer. */
+export interface LinkUse {
+  /** Absent: nothing can be asked meanwhile. What it throws is the upstream's answer. */
+  readonly onQuestion?: (question: UpstreamQuestion, signal: AbortSignal) => Promise<JsonObject>;
+  /** Absent: nobody wants to hear it. */
+  readonly onLog?: (params: JsonObject) => void;
+}
+
+export type Change = { readonly kind: "tools" | "prompts" | "resources" } | { readonly kind: "resource"; readonly uri: string };
+
+export interface UpstreamLink {
+  readonly upstream: string;
+  readonly era: Era;
+  readonly capabilities: PassageConnection["facts"]["capabilities"];
+  readonly instructions: string | null;
+  /** Resolves when changes of its lists will be heard of, or it is known that they cannot be. */
+  readonly listening: Promise<void>;
+  /** The level it was asked for last. */
+  level: LoggingLevel | null;
+  /** What it listed last, kept by listed.ts. */
+  readonly listed: Partial<Listed>;
+  /** Errors of the upstream are thrown as they came; `input_required` is a result. */
+  request(request: PassedRequest, options: LinkRequestOptions): Promise<JsonObject>;
+  /** A page of a list. */
+  list(method: string, cursor: string | undefined, options: LinkRequestOptions): Promise<JsonObject>;
+  setLevel(level: LoggingLevel, options: LinkRequestOptions): Promise<void>;
+  /** Asks to hear of a resource; the returned function ends that. Rejects when the upstream refuses. */
+  subscribe(uri: string, options: LinkRequestOptions): Promise<() => void>;
+  begin(use: LinkUse): () => void;
+  readonly busy: () => boolean;
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+const LIST_CHANGES: readonly (readonly [string, Change])[] = [
+  ["notifications/tools/list_changed", { kind: "tools" }],
+  ["notifications/prompts/list_changed", { kind: "prompts" }],
+  ["notifications/resources/list_changed", { kind: "resources" }],
+];
+/** Before a stream of changes that the upstream ended is opened again. */
+const RELISTEN_MS = 5000;
+const ACKNOWLEDGE_MS = 10_000;
+
+export interface LinkPorts {
+  readonly timers: Timers;
+  readonly onChange: (change: Change) => void;
+}
+
+/** `prepare` is for the client before it connects; `link` for the connection then. */
+export function createLinkParts(upstream: string, ports: LinkPorts) {
+  const uses = new Set<LinkUse>();
+  const newest = (wants: keyof LinkUse): LinkUse | undefined => [...uses].findLast((use) => use[wants] !== undefined);
+  const listed: { -readonly [K in keyof Listed]?: Listed[K] } = {};
+  const changed = (change: Change): void => {
+    if (change.kind === "tools" || change.kind === "prompts") delete listed[change.kind];
+    if (change.kind === "resources") for (const kind of ["resources", "templates"] as const) delete listed[kind];
+    ports.onChange(change);
+  };
+  const prepare = (client: Client): void => {
+    client.fallbackRequestHandler = async (request, context: ClientContext) => {
+      const use = newest("onQuestion");
+      if (use?.onQuestion === undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "No call is running that this question could belong to.");
+      return { ...(await use.onQuestion({ method: request.method, params: (request.params ?? {}) as JsonObject }, context.mcpReq.signal)) };
+    };
+    client.setNotificationHandler("notifications/message", ({ params }) => newest("onLog")?.onLog?.(params as JsonObject));
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => changed({ kind: "resource", uri: params.uri }));
+    for (const [method, change] of LIST_CHANGES) client.setNotificationHandler(method as "notifications/tools/list_changed", () => changed(change));
+  };
+  const link = (connection: PassageConnection): UpstreamLink => {
+    const { client, facts, instructions, closed } = connection;
+    const over = new AbortController();
+    void closed.then(() => over.abort());
+    const listening =
+      facts.era === "modern" ? listenForLists(client, facts.capabilities, { over: over.signal, timers: ports.timers }) : Promise.resolve();
+    return {
+      upstream,
+      era: facts.era,
+      capabilities: facts.capabilities,
+      instructions,
+      level: null,
+      listening,
+      listed,
+      request: (request, options) => send(client, request, options),
+      list: async (method, cursor, options) =>
+        (await client.request(
+          { method: method as "tools/list", params: { ...(cursor !== undefined && { cursor }) } },
+          sdkOptions(options),
+        )) as unknown as JsonObject,
+      setLevel: async (level, options) => void (await client.setLoggingLevel(level, sdkOptions(options))),
+      subscribe: (uri, options) => subscribe(client, facts.era, uri, options),
+      begin(use) {
+        uses.add(use);
+        return () => void uses.delete(use);
+      },
+      busy: () => uses.size > 0,
+      closed,
+      close: () => connection.close(),
+    };
+  };
+  return { prepare, link };
+}
+
+function sdkOptions({ signal, timeoutMs, onProgress }: LinkRequestOptions) {
+  return {
+    signal,
+    timeout: timeoutMs,
+    allowInputRequired: true,
+    ...(onProgress !== undefined && { onprogress: onProgress, resetTimeoutOnProgress: true }),
+  };
+}
+
+async function send(client: Client, { method, params }: PassedRequest, options: LinkRequestOptions): Promise<JsonObject> {
+  if (method !== "tools/call") return (await client.request({ method, params: { ...params } }, sdkOptions(options))) as unknown as JsonObject;
+  // Without an output schema the SDK checks no result: whether it fits is between the upstream and its client.
+  const toolDefinition = {
+    name: typeof params["name"] === "string" ? params["name"] : "",
+    inputSchema: { type: "object" as const, ...options.inputSchema },
+  };
+  const result: CallToolResult = await client.callTool(params as unknown as { name: string }, { ...sdkOptions(options), toolDefinition });
+  return result as unknown as JsonObject;
+}
+
+async function subscribe(client: Client, era: Era, uri: string, options: LinkRequestOptions): Promise<() => void> {
+  if (era === "modern") {
+    const subscription = await client.listen({ resourceSubscriptions: [uri] }, { timeout: options.timeoutMs });
+    return () => void subscription.close().catch(() => undefined);
+  }
+  await client.request({ method: "resources/subscribe", params: { uri } }, sdkOptions(options));
+  return () => void client.request({ method: "resources/unsubscribe", params: { uri } }, { timeout: options.timeoutMs }).catch(() => undefined);
+}
+
+/** A modern upstream tells of changes only who asks. Resolves after the first attempt. */
+async function listenForLists(
+  client: Client,
+  capabilities: PassageConnection["facts"]["capabilities"],
+  ports: { readonly over: AbortSignal; readonly timers: Timers },
+): Promise<void> {
+  const filter: SubscriptionFilter = {
+    ...(capabilities.tools?.listChanged === true && { toolsListChanged: true }),
+    ...(capabilities.prompts?.listChanged === true && { promptsListChanged: true }),
+    ...(capabilities.resources?.listChanged === true && { resourcesListChanged: true }),
+  };
+  if (Object.keys(filter).length === 0) return;
+  const again = (how: "local" | "graceful" | "remote"): void => {
+    if (how === "local" || ports.over.aborted) return;
+    const stop = ports.timers.after(RELISTEN_MS, () => void open());
+    ports.over.addEventListener("abort", stop, { once: true });
+  };
+  const open = async (): Promise<void> => {
+    try {
+      const subscription = await client.listen(filter, { signal: ports.over, timeout: ACKNOWLEDGE_MS });
+      void subscription.closed.then(again);
+    } catch {
+      again("remote"); // It is asked again; what is listed meanwhile is kept for a moment only.
+    }
+  };
+  await open();
+}

@@ -1,0 +1,91 @@
+/** Fixtures as exposed upstreams: real executables on pipes, or servers in this process, behind the adapter's own connections. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { InMemoryTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Server } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { ProtocolChoice, ServerDefinition } from "../../local-agent/adapter/config/server-definition.ts";
+import type { OpenedTransport, TransportFactory } from "../../local-agent/adapter/ports.ts";
+import { openConnection } from "../../local-agent/adapter/upstream/connection.ts";
+import type { Passage } from "../../local-agent/mcp/pass-through/passage.ts";
+import { silentLog } from "../../local-agent/node/log-sinks.ts";
+import { ok } from "../../shared/result.ts";
+
+/** An executable under test/fixtures with its flags, or what builds a server in this process. */
+export type UpstreamFixture =
+  | { readonly file: string; readonly flags?: readonly string[]; readonly speaks?: ProtocolChoice }
+  | { readonly build: (modern: boolean) => Server; readonly speaks: Exclude<ProtocolChoice, "auto"> };
+
+export interface PassageUnderTest extends Passage {
+  /** Connections that were opened, by upstream, in order. */
+  readonly opened: string[];
+}
+
+const FIXTURES = join(import.meta.dirname, "../fixtures");
+
+export function passageUnderTest(upstreams: Readonly<Record<string, UpstreamFixture>>, changes: Partial<Passage> = {}): PassageUnderTest {
+  const opened: string[] = [];
+  const transports: TransportFactory = {
+    open: (definition) => {
+      opened.push(definition.name);
+      const fixture = upstreams[definition.name];
+      if (fixture === undefined) throw new Error(`no fixture ${definition.name}`);
+      return Promise.resolve(ok("file" in fixture ? onPipes(fixture) : inProcess(fixture)));
+    },
+    explain: () => Promise.resolve(null),
+    renewCredentials: () => Promise.resolve(false),
+  };
+  return {
+    opened,
+    upstreams: Object.keys(upstreams),
+    open: (upstream, options) =>
+      openConnection(
+        definitionOf(upstream, upstreams[upstream]?.speaks ?? "legacy"),
+        { transports, log: silentLog },
+        { ...options, autoFulfill: false },
+      ),
+    admits: () => true,
+    beforeCall: () => Promise.resolve({ allowed: true }),
+    displayed: (upstream, original) => `${upstream}_${original}`,
+    key: randomBytes(32),
+    reserved: new Set(["human_ask", "mcp", "bash"]),
+    forms: null,
+    ...changes,
+  };
+}
+
+function onPipes({ file, flags = [] }: Extract<UpstreamFixture, { readonly file: string }>): OpenedTransport {
+  const transport = new StdioClientTransport({ command: process.execPath, args: [join(FIXTURES, file), ...flags], stderr: "inherit" });
+  return { transport, wire: "stdio", stderrTail: () => "", close: () => transport.close() };
+}
+
+function inProcess({ build, speaks }: Extract<UpstreamFixture, { readonly build: unknown }>): OpenedTransport {
+  const [transport, other] = InMemoryTransport.createLinkedPair();
+  if (speaks === "legacy") void build(false).connect(other);
+  else serveStdio(() => build(true), { transport: other, legacy: "reject" });
+  return { transport, wire: "stdio", stderrTail: () => "", close: () => transport.close() };
+}
+
+function definitionOf(name: string, protocolVersion: ProtocolChoice): ServerDefinition {
+  return {
+    name,
+    transport: { kind: "stdio", command: "node", args: [], env: {}, cwd: null, inheritEnv: true, plugin: null },
+    entry: {},
+    lifecycle: "lazy",
+    idleTimeoutMs: null,
+    requestTimeoutMs: null,
+    protocolVersion,
+    exposeResources: true,
+    directTools: false,
+    toolPrefix: "server",
+    includeTools: null,
+    excludeTools: [],
+    searchKeywords: {},
+    approveTools: false,
+    debug: false,
+    trace: false,
+    origins: {},
+    projectText: null,
+  };
+}
