@@ -1,5 +1,6 @@
 /** A script's thread in a process of its own: an empty environment, no files, no programs (Node's permission model). */
 import { spawn, type ChildProcess } from "node:child_process";
+import { tmpdir } from "node:os";
 import { SCRIPT_LIMITS } from "./script-limits.ts";
 import type { ScriptPlace, ScriptPlaceEvents } from "./script-place.ts";
 import { SCRIPT_REALM_SOURCE } from "./script-realm-source.ts";
@@ -9,7 +10,12 @@ const NODE_ARGUMENTS = ["--permission", "--allow-worker", "--no-warnings", "--no
 
 /** Starts the process at once; a start that fails is an end with a sentence. */
 export function openScriptProcess(code: string, events: ScriptPlaceEvents): ScriptPlace {
-  const child = spawn(process.execPath, NODE_ARGUMENTS, { env: bareEnvironment(), stdio: ["pipe", "pipe", "ignore"], windowsHide: true });
+  const child = spawn(process.execPath, NODE_ARGUMENTS, {
+    cwd: tmpdir(),
+    env: bareEnvironment(),
+    stdio: ["pipe", "pipe", "ignore"],
+    windowsHide: true,
+  });
   const gone = new Promise<void>((resolve) => {
     child.once("error", (error) => {
       events.ended({ how: "threw", message: `the script could not be started: ${error.message}` });
@@ -40,10 +46,12 @@ function bareEnvironment(): NodeJS.ProcessEnv {
   return process.platform === "win32" && root !== undefined ? { SystemRoot: root } : {};
 }
 
-/** V8 aborts a process whose heap is used up, and the system kills one that takes too much; nobody else sends it a signal. */
+/** How V8 ends a process whose heap is used up, and the system one that takes too much. */
+const CRASHES: readonly (string | null)[] = ["SIGABRT", "SIGTRAP", "SIGILL", "SIGSEGV", "SIGBUS", "SIGKILL"];
+
 function endOf(exitCode: number | null, signal: NodeJS.Signals | null): Parameters<ScriptPlaceEvents["ended"]>[0] {
-  const crashed = signal !== null || exitCode === null || exitCode >= 128;
-  return crashed ? { how: "memory" } : { how: "threw", message: `the script's process ended by itself (code ${exitCode})` };
+  const crashed = CRASHES.includes(signal) || (exitCode !== null && exitCode >= 128);
+  return crashed ? { how: "memory" } : { how: "threw", message: `the script's process ended by itself (${signal ?? `code ${exitCode}`})` };
 }
 
 function readLines(child: ChildProcess, events: ScriptPlaceEvents): void {

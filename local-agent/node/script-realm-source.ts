@@ -250,6 +250,7 @@ const start = async (script) => {
 };
 return (what, value) => {
   if (what === "start") void start(value);
+  else if (what === "failed") end({ message: describe(value) + placeOf(value) });
   else if (what === "timer") runTimer(value);
   else if (what === "answer") {
     const message = parse(value);

@@ -37,8 +37,11 @@ process.on("warning", () => {});
 parentPort.on("message", (text) => { realm("answer", text); look(); });
 lock();
 if (script !== undefined) {
-  const main = script.runInContext(context);
-  realm("start", main);
+  try {
+    realm("start", script.runInContext(context));
+  } catch (error) {
+    realm("failed", error);
+  }
   look();
 }
 
@@ -46,7 +49,7 @@ function lock() {
   const kept = new Set(vm.runInContext("Object.getOwnPropertyNames(globalThis).join(' ')", vm.createContext({})).split(" "));
   for (const name of ["eval", "Function", "WebAssembly", "SharedArrayBuffer", "ShadowRealm"]) kept.delete(name);
   for (const name of Reflect.ownKeys(globalThis)) if (!kept.has(name)) Reflect.deleteProperty(globalThis, name);
-  for (const name of ["binding", "_linkedBinding", "dlopen", "kill", "_kill", "execve", "abort", "getBuiltinModule", "mainModule", "chdir", "reallyExit", "exit"]) {
+  for (const name of ["binding", "_linkedBinding", "dlopen", "kill", "_kill", "execve", "abort", "getBuiltinModule", "mainModule", "chdir"]) {
     try { Object.defineProperty(process, name, { value: undefined }); } catch {}
   }
   const functions = [function () {}, async function () {}, function* () {}, async function* () {}].map(Object.getPrototypeOf);
@@ -63,8 +66,8 @@ const { Worker } = require("node:worker_threads");
 let thread;
 let pieces = [];
 const leave = (message) => {
-  if (message !== undefined) process.stdout.write(JSON.stringify(message) + "\n");
-  process.exit(0);
+  if (message === undefined) process.exit(0);
+  process.stdout.write(JSON.stringify(message) + "\n", () => process.exit(0));
 };
 const take = (text) => {
   if (thread !== undefined) return thread.postMessage(text);

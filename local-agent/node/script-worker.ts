@@ -76,10 +76,16 @@ async function runSeated(
     );
   };
   let over = false;
-  const place: ScriptPlace = open(run.code, {
-    message: (text) => void (over || take(readScriptMessage(text))),
-    ended: end,
-  });
+  let place: ScriptPlace;
+  try {
+    place = open(run.code, { message: (text) => void (over || take(readScriptMessage(text))), ended: end });
+  } catch (error) {
+    // The system has no process, thread or pipe to give.
+    return {
+      output: [],
+      end: { how: "threw", message: `the script could not be started: ${error instanceof Error ? error.message : String(error)}` },
+    };
+  }
   const how = await ended;
   over = true;
   asked.clear();

@@ -30,10 +30,12 @@ export async function runScript(call: Pick<AdapterCall, "args" | "signal">, part
   lifetime.abort(new Error("the script has ended"));
 
   const failure = failureOf(end, timeoutMs);
-  const content = scriptContent(output, end.how === "returned" ? end.value : undefined, failure?.message ?? null);
-  const guarded = await parts.guard(content);
+  const said = scriptContent(output, end.how === "returned" ? end.value : undefined);
+  const guarded = await parts.guard(said);
+  // Why it ended is beside the guard: it would cut the end of a long output, and with it the one sentence that matters.
+  const content = failure === null ? guarded.content : [...guarded.content, { type: "text" as const, text: failure.message }];
   return {
-    content: guarded.content,
+    content: content.length === 0 ? [{ type: "text", text: "(no output)" }] : content,
     details: {
       mode: "script",
       ...(failure === null ? {} : { error: failure.error, message: failure.message }),

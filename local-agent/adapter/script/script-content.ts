@@ -1,14 +1,13 @@
-/** What a script said, as content for the model: emitted values and console lines in their order, then what it returned or why it ended. */
+/** What a script said, as content for the model: emitted values and console lines in their order, then what it returned. */
 import { isJsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { ToolContent } from "../../../shared/tool.ts";
 import type { ScriptOutput } from "../ports.ts";
 
-/** Never empty. `value` undefined: nothing was returned. */
-export function scriptContent(output: readonly ScriptOutput[], value: JsonValue | undefined, failure: string | null): readonly ToolContent[] {
+/** @param value undefined: nothing was returned */
+export function scriptContent(output: readonly ScriptOutput[], value: JsonValue | undefined): readonly ToolContent[] {
   const content = output.map((each) => (each.from === "emit" ? block(each.value) : text(`[console.${each.level}] ${each.text}`)));
   if (value !== undefined) content.push(block(value));
-  if (failure !== null) content.push(text(failure));
-  return content.length === 0 ? [text("(no output)")] : content;
+  return content;
 }
 
 /** A content block of MCP is passed on as what it is, so that a script can hand on an image. */

@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { Clock } from "../../../shared/ports.ts";
+import { utf8Length } from "../call/output-guard.ts";
 
 /** All answers of one script together, as UTF-8 bytes of their JSON. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -64,7 +65,7 @@ export function createScriptRequests(access: ScriptAccess, clock: Clock, signal:
   let bytesLeft = MAX_ANSWER_BYTES;
 
   const admitted = (answer: JsonValue, failed: Operation["failed"]): JsonValue => {
-    const bytes = utf8Bytes(JSON.stringify(answer));
+    const bytes = utf8Length(JSON.stringify(answer));
     if (bytes > bytesLeft) return failed("intermediate_result_too_large", TOO_LARGE);
     bytesLeft -= bytes;
     return answer;
@@ -164,14 +165,4 @@ function shown({ subject, startedAt, end }: Traced, now: number): JsonObject {
   return end.error === null
     ? { ...subject, ok: true, durationMs: end.durationMs }
     : { ...subject, ok: false, error: end.error, durationMs: end.durationMs };
-}
-
-/** Without making them: an answer may be large. */
-function utf8Bytes(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
-  }
-  return bytes;
 }

@@ -51,6 +51,22 @@ describe("what it shows", () => {
     expect(result).toMatchObject({ isError: false, details: { mode: "script", timeoutMs: 30_000, guarded: 5 } });
   });
 
+  test("[MS2] an output that is cut does not hide why the script ended", async () => {
+    const result = await runScript(
+      { args: { code: "…" }, signal: new AbortController().signal },
+      {
+        runner: { run: async () => ({ output: [{ from: "emit", value: "long" }], end: { how: "threw", message: "no" } }) },
+        access: { search: async () => ({}), describe: async () => ({}), call: async () => ({ ok: true, data: null }) },
+        clock: new ManualClock(),
+        guard: async () => ({ content: [{ type: "text", text: "cut" }], details: {} }),
+      },
+    );
+    expect(result.content).toEqual([
+      { type: "text", text: "cut" },
+      { type: "text", text: "no" },
+    ]);
+  });
+
   test("[MS2] says so when there is nothing", async () => {
     expect((await call(async () => returned())).content).toEqual([{ type: "text", text: "(no output)" }]);
     expect((await call(async () => returned(null))).content).toEqual([{ type: "text", text: "null" }]);
