@@ -9,6 +9,7 @@ import type { ProtocolChoice, ServerDefinition } from "../config/server-definiti
 import type { AdapterPorts, OpenedTransport, TransportFailure } from "../ports.ts";
 import { failureText } from "./failure-text.ts";
 import { evidenceOf, firstAttempt, nextAttempt, type Attempt, type Era } from "./negotiation.ts";
+import { TolerantTransport } from "./tolerant-transport.ts";
 import type { UpstreamFacts } from "./upstream-pool.ts";
 
 export type ConnectionPorts = Pick<AdapterPorts, "transports" | "log">;
@@ -114,7 +115,7 @@ async function tryOnce(
   try {
     options.prepare(client);
     client.onclose = () => ended.resolve();
-    await client.connect(transport.transport, connectOptions(definition, options));
+    await client.connect(new TolerantTransport(transport.transport), connectOptions(definition, options));
     signal.throwIfAborted();
     return ok(connectionOver(client, transport, ended.promise));
   } catch (error) {

@@ -33,8 +33,8 @@ export interface ListWatchOptions {
 export function createListWatch({ timers, relist, onListening }: ListWatchOptions): ListWatch {
   let state: ListenState = "not-listening";
   let stopped = false;
+  let phase: "quiet" | "settling" | "listing" | "resting" = "quiet";
   let due: (() => void) | undefined;
-  let running = false;
   let again = false;
   let retry: (() => void) | undefined;
   let subscription: { close(): Promise<void> } | undefined;
@@ -46,18 +46,25 @@ export function createListWatch({ timers, relist, onListening }: ListWatchOption
   };
 
   const changed = (): void => {
-    if (stopped) return;
-    if (running) again = true;
-    else due ??= timers.after(SETTLE_MS, () => void list());
+    if (phase === "quiet" && !stopped) enterPhase("settling", SETTLE_MS, () => void list());
+    else again = true;
+  };
+
+  const enterPhase = (next: "settling" | "resting", ms: number, then: () => void): void => {
+    phase = next;
+    due = timers.after(ms, then);
   };
 
   const list = async (): Promise<void> => {
-    due = undefined;
-    running = true;
+    phase = "listing";
     again = false;
     await relist();
-    running = false;
-    if (again && !stopped) due = timers.after(PACE_MS, () => void list());
+    if (!stopped) enterPhase("resting", PACE_MS, rested);
+  };
+
+  const rested = (): void => {
+    phase = "quiet";
+    if (again) void list();
   };
 
   const listen = async (client: Client, filter: SubscriptionFilter, failures: number): Promise<void> => {

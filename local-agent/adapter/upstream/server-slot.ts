@@ -156,8 +156,8 @@ export class ServerSlot {
     try {
       await live.refresh();
     } catch (error) {
-      if (this.#closed || live.inFlight() > 0) return;
-      if (await this.recovers(live, error)) await this.connectUnasked();
+      if (this.#closed || this.#parked || live.inFlight() > 0) return;
+      if (this.#live !== live || (await this.recovers(live, error))) await this.connectUnasked();
       else if (evidenceOf(error) === "silent" && this.#live === live) await this.#connection(null).done;
     }
   }

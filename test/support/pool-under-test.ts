@@ -1,0 +1,161 @@
+/** A pool over scripted upstreams, with time, trust, forms and kept catalogs in a test's hand. */
+import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import type { ServerDefinition, ServerTransport, UpstreamConfig } from "../../local-agent/adapter/config/server-definition.ts";
+import type { Caller, StoredCatalog, TransportFactory, TrustSubject, UpstreamQuestion } from "../../local-agent/adapter/ports.ts";
+import { createUpstreamPool } from "../../local-agent/adapter/upstream/pool.ts";
+import type { PoolEvent, UpstreamPool, UseOptions } from "../../local-agent/adapter/upstream/upstream-pool.ts";
+import { ManualClock } from "./manual-clock.ts";
+import { ScriptedUpstreams } from "./scripted-upstreams.ts";
+
+export const STDIO: ServerTransport = { kind: "stdio", command: "demo", args: [], env: {}, cwd: null, inheritEnv: true, plugin: null };
+
+export function httpServer(url = "http://127.0.0.1:9/mcp"): ServerTransport {
+  return {
+    kind: "http",
+    url,
+    speaks: "any",
+    headers: {},
+    auth: "unset",
+    bearerToken: null,
+    bearerTokenEnv: null,
+    bearerTokenStore: false,
+    requestHeadersCommand: null,
+    caFile: null,
+    oauth: null,
+    literal: false,
+  };
+}
+
+export function definitionOf(name: string, given: Partial<ServerDefinition> = {}): ServerDefinition {
+  return {
+    name,
+    transport: STDIO,
+    entry: {},
+    lifecycle: "lazy",
+    idleTimeoutMs: 600_000,
+    requestTimeoutMs: null,
+    protocolVersion: "legacy",
+    exposeResources: true,
+    directTools: false,
+    toolPrefix: "server",
+    includeTools: null,
+    excludeTools: [],
+    searchKeywords: {},
+    approveTools: false,
+    debug: false,
+    trace: false,
+    origins: {},
+    projectText: null,
+    ...given,
+  };
+}
+
+export interface PoolUnderTest {
+  readonly pool: UpstreamPool;
+  readonly clock: ManualClock;
+  readonly upstreams: ScriptedUpstreams;
+  readonly events: PoolEvent[];
+  readonly kept: Map<string, StoredCatalog>;
+  readonly trust: { known: "allowed" | "denied" | "unasked"; answer: boolean; asked: TrustSubject[] };
+  readonly questions: UpstreamQuestion[];
+  /** Answers the open questions, in their order. */
+  readonly answerForm: (action: "accept" | "decline", content?: Record<string, string>) => void;
+}
+
+export interface PoolGiven {
+  readonly servers: readonly ServerDefinition[];
+  readonly kept?: ReadonlyMap<string, StoredCatalog>;
+  readonly settings?: { readonly sampling?: boolean; readonly elicitation?: boolean };
+  readonly transports?: TransportFactory;
+  readonly timers?: ManualClock;
+  readonly others?: UpstreamConfig["servers"];
+}
+
+export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
+  const clock = given.timers ?? new ManualClock();
+  const upstreams = new ScriptedUpstreams();
+  const events: PoolEvent[] = [];
+  const kept = new Map(given.kept);
+  const trust: PoolUnderTest["trust"] = { known: "allowed", answer: true, asked: [] };
+  const questions: UpstreamQuestion[] = [];
+  const answers: ((result: { action: "accept" | "decline" | "cancel"; content?: Record<string, string> }) => void)[] = [];
+  const enabled = given.servers.map((definition) => [definition.name, { state: "enabled", name: definition.name, definition }] as const);
+  const config = {
+    servers: new Map([...enabled, ...(given.others ?? [])]),
+    settings: { sampling: given.settings?.sampling ?? null, elicitation: given.settings?.elicitation ?? null },
+    projectSettingsText: null,
+    warnings: [],
+    sources: [],
+  } as unknown as UpstreamConfig;
+  const pool = await createUpstreamPool({
+    config,
+    hash: (definition) => `hash of ${definition.name}`,
+    ports: {
+      clock,
+      timers: clock,
+      log: { event: () => undefined },
+      transports: given.transports ?? upstreams,
+      sha256: (text) => createHash("sha256").update(text).digest("hex"),
+      metadata: { read: async () => kept, write: async (server, entry) => void kept.set(server, entry) },
+      trust: {
+        known: () => trust.known,
+        ask: async (subject) => {
+          trust.asked.push(subject);
+          return trust.answer;
+        },
+      },
+      forms: {
+        modes: { form: true, url: false },
+        ask: (question) =>
+          new Promise((resolve) => {
+            questions.push(question);
+            answers.push(resolve);
+            question.signal.addEventListener("abort", () => resolve({ action: "cancel" }));
+          }),
+      },
+      sampler: {
+        available: true,
+        sample: async () => ({ model: "scripted", role: "assistant", content: { type: "text", text: "sampled" } }),
+      },
+    },
+  });
+  pool.subscribe((event) => events.push(event));
+  onTestFinished(() => pool.close());
+  const answerForm: PoolUnderTest["answerForm"] = (action, content) => answers.shift()?.({ action, ...(content && { content }) });
+  return { pool, clock, upstreams, events, kept, trust, questions, answerForm };
+}
+
+export const REMOTE: Caller = { kind: "remote", principalId: "grant:1", client: "test", probe: () => undefined };
+
+export function useOptions(given: Partial<UseOptions> = {}): UseOptions {
+  return { signal: new AbortController().signal, caller: REMOTE, ...given };
+}
+
+/** One call of the tool `echo`. */
+export async function echo(pool: UpstreamPool, server: string, options: UseOptions = useOptions()) {
+  return pool.use(server, options, (upstream) => upstream.client.callTool({ name: "echo", arguments: {} }, upstream.requestOptions()));
+}
+
+/** Until everything that needs no time has happened. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+}
+
+/** Moves time on in steps, so that what one step starts is there when the next one begins. */
+export async function advance(clock: ManualClock, ms: number, stepMs = 1000): Promise<void> {
+  await settled();
+  for (let left = ms; left > 0; left -= stepMs) {
+    clock.advance(Math.min(stepMs, left));
+    await settled();
+  }
+}
+
+/** What a promise rejects with; listened to at once, so that it may reject at any time. */
+export function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => "no failure",
+    (error: unknown) => error,
+  );
+}

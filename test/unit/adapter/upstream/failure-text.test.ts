@@ -1,0 +1,29 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { failureText } from "../../../../local-agent/adapter/upstream/failure-text.ts";
+import { httpError } from "../../../support/scripted-upstreams.ts";
+
+test("[UP8] a failure is one line of at most 1,000 characters, whatever it was", () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 5000, unit: "binary" }), fc.string({ maxLength: 9000, unit: "binary" }), (message, tail) => {
+      const text = failureText(new Error(message), tail);
+      expect(text.length).toBeLessThanOrEqual(1000);
+      expect(text).not.toMatch(/[\n\r]/);
+      expect(text).not.toBe("");
+    }),
+  );
+});
+
+test("[UP8] it says what is behind an error, and what the process wrote last", () => {
+  const cause = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:9"), { code: "ECONNREFUSED" });
+  expect(failureText(new Error("fetch failed", { cause }), "")).toBe("fetch failed: connect ECONNREFUSED 127.0.0.1:9");
+  expect(failureText(new Error("Connection closed"), "one\n\ntwo\nthree\nfour\n")).toBe("Connection closed. The process wrote: two | three | four");
+  expect(failureText(httpError(502, "<html>Bad gateway</html>"), "")).toContain("HTTP 502");
+  expect(failureText(undefined, "")).toBe("no reason was given");
+});
+
+test("[UP8] it keeps no query of an address", () => {
+  const text = failureText(new Error("GET https://example.com/mcp?token=hush#also failed"), "opening http://a.b/c?key=hush2\n");
+  expect(text).toContain("https://example.com/mcp failed");
+  expect(text).not.toMatch(/hush/);
+});
