@@ -1,0 +1,76 @@
+/** Why a call gave no result: a code for hosts, and a sentence that says the same to a model that sees no code. Pure. */
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../../shared/json.ts";
+import { isJsonObject } from "../../../shared/json.ts";
+import { visibleBlock } from "../../../shared/visible-text.ts";
+import type { ConnectFailure } from "../upstream/upstream-pool.ts";
+
+export type CallErrorCode =
+  | ConnectFailure["code"]
+  | "invalid_request"
+  | "tool_not_found"
+  | "tool_not_found_after_reconnect"
+  | "ambiguous_tool"
+  | "native_tool"
+  | "approval_required"
+  | "approval_denied"
+  | "url_elicitation_required"
+  | "input_required_needs_ui"
+  | "call_failed"
+  | "tool_error";
+
+export interface CallFailure {
+  readonly code: CallErrorCode;
+  readonly message: string;
+  /** More for the host's details. */
+  readonly details?: JsonObject;
+}
+
+/** An upstream's error text can be as long as it likes. */
+const MAX_ERROR_CHARS = 8_192;
+const MAX_LINKS = 10;
+
+/** Errors carry plain numbers. */
+const LINK_REQUIRED: number = ProtocolErrorCode.UrlElicitationRequired;
+const CAPABILITY_REQUIRED: number = ProtocolErrorCode.MissingRequiredClientCapability;
+
+/** [CL30] What the SDK's client threw. The upstream may have done its work all the same, so nothing says that the call did not run. */
+export function thrownFailure(error: unknown, call: { readonly server: string; readonly aborted: boolean }): CallFailure {
+  if (call.aborted) return { code: "aborted", message: "The call was cancelled." };
+  if (error instanceof ProtocolError) return protocolFailure(error, call.server);
+  if (!(error instanceof SdkError)) return callFailed(textOf(error));
+  if (error.code === SdkErrorCode.RequestTimeout) return callFailed(`${textOf(error)} "${call.server}" may still be working on it.`);
+  if (error.code !== SdkErrorCode.CapabilityNotSupported) return callFailed(textOf(error));
+  return {
+    code: "input_required_needs_ui",
+    message: `"${call.server}" has a question for the person, and nobody can be asked here: ${textOf(error)}`,
+  };
+}
+
+function protocolFailure(error: ProtocolError, server: string): CallFailure {
+  if (error.code === LINK_REQUIRED) return linkFailure(error, server);
+  if (error.code === CAPABILITY_REQUIRED) {
+    return { code: "input_required_needs_ui", message: `"${server}" needs something of its client that is not offered here: ${textOf(error)}` };
+  }
+  return callFailed(`${textOf(error)} (MCP error ${error.code})`);
+}
+
+function linkFailure(error: ProtocolError, server: string): CallFailure {
+  const asked = isJsonObject(error.data) && Array.isArray(error.data["elicitations"]) ? error.data["elicitations"] : [];
+  const links = asked.slice(0, MAX_LINKS).flatMap((each: unknown) => {
+    if (!isJsonObject(each) || typeof each["url"] !== "string" || !/^https?:\/\//i.test(each["url"])) return [];
+    return [{ message: typeof each["message"] === "string" ? each["message"].slice(0, 500) : "", url: each["url"].slice(0, 2_000) }];
+  });
+  const lines = links.map(({ message, url }) => `- ${visibleBlock(message)} ${visibleBlock(url)}`);
+  const message = [`"${server}" wants the person to open a link first. Ask them to, then call again.`, ...lines].join("\n");
+  return { code: "url_elicitation_required", message, details: { elicitations: links } };
+}
+
+function callFailed(message: string): CallFailure {
+  return { code: "call_failed", message: `Failed to call tool: ${message}` };
+}
+
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return visibleBlock(text.length > MAX_ERROR_CHARS ? `${text.slice(0, MAX_ERROR_CHARS)}…` : text);
+}

@@ -1,0 +1,91 @@
+/** One call of an upstream's tool or resource, from the arguments as they came to what the upstream returned. */
+import type { CallToolResult, Progress, ReadResourceResult } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../../shared/json.ts";
+import { err, ok } from "../../../shared/result.ts";
+import type { Result } from "../../../shared/result.ts";
+import { visibleLine } from "../../../shared/visible-text.ts";
+import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
+import type { Caller, CallOrigin } from "../ports.ts";
+import type { UpstreamPool, UsedUpstream } from "../upstream/upstream-pool.ts";
+import type { Approvals } from "./approval.ts";
+import { parseArguments } from "./arguments.ts";
+import type { CallFailure } from "./call-failure.ts";
+import { thrownFailure } from "./call-failure.ts";
+import { schemaCheck } from "./json-schema.ts";
+import { recoverStringified } from "./stringified.ts";
+
+export interface Invocation {
+  readonly entry: CatalogEntry;
+  /** In any spelling (arguments.ts). */
+  readonly args: unknown;
+  readonly origin: CallOrigin;
+  readonly caller: Caller;
+  readonly callId: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: (message: string) => void;
+}
+
+/** What an upstream returned. */
+export type Answer =
+  | {
+      readonly kind: "tool";
+      readonly result: CallToolResult;
+      /** How the result breaks the tool's own output schema; null: it does not, or has none. */
+      readonly mismatch: string | null;
+    }
+  | { readonly kind: "resource"; readonly result: ReadResourceResult };
+
+/** Never rejects. */
+export type Invoke = (invocation: Invocation) => Promise<Result<Answer, CallFailure>>;
+
+/** @param parts `checksDirect`: whether arguments of direct tools are checked here, too (`strictDirectToolArguments`) */
+export function createInvoke(parts: { readonly pool: UpstreamPool; readonly approvals: Approvals; readonly checksDirect: boolean }): Invoke {
+  const { pool, approvals, checksDirect } = parts;
+
+  return async (invocation) => {
+    const { entry, origin, signal } = invocation;
+    const args = readArguments(entry, invocation.args, origin !== "direct" || checksDirect);
+    if (!args.ok) return args;
+    const allowed = await approvals.ask({ ...invocation, args: args.value });
+    if (!allowed.ok) return allowed;
+    try {
+      const used = await pool.use(entry.server, { signal, caller: invocation.caller }, (upstream) => request(upstream, invocation, args.value));
+      return used.ok ? used : err(used.error);
+    } catch (error) {
+      return err(thrownFailure(error, { server: entry.server, aborted: signal.aborted }));
+    }
+  };
+}
+
+/** [CL7] The upstream is not troubled with arguments that its own schema refuses. */
+function readArguments(entry: CatalogEntry, given: unknown, isChecked: boolean): Result<JsonObject, CallFailure> {
+  const parsed = parseArguments(given);
+  if (!parsed.ok) return err({ code: "invalid_request", message: `${parsed.error} "${entry.displayed}" was not called.` });
+  const args = recoverStringified(entry.inputSchema, parsed.value);
+  const problems = isChecked && entry.kind === "tool" ? schemaCheck(entry.inputSchema)(args) : [];
+  if (problems.length === 0) return ok(args);
+  const list = problems.map((problem) => `- ${visibleLine(problem, 500)}`).join("\n");
+  const message = `The arguments do not fit "${entry.displayed}", and it was not called:\n${list}`;
+  return err({ code: "call_failed", message, details: { problems } });
+}
+
+async function request(upstream: UsedUpstream, { entry, onProgress }: Invocation, args: JsonObject): Promise<Answer> {
+  const options = upstream.requestOptions((progress) => onProgress(progressLine(progress)));
+  if (entry.resourceUri !== null) return { kind: "resource", result: await upstream.client.readResource({ uri: entry.resourceUri }, options) };
+  // Without an output schema here the client passes on what does not fit: the work is done by then, and its result is worth showing.
+  const toolDefinition = { name: entry.original, inputSchema: entry.inputSchema };
+  const result = await upstream.client.callTool({ name: entry.original, arguments: args }, { ...options, toolDefinition });
+  return { kind: "tool", result, mismatch: mismatchOf(result, entry) };
+}
+
+function mismatchOf(result: CallToolResult, { outputSchema }: CatalogEntry): string | null {
+  if (outputSchema === null || outputSchema === undefined || result.isError === true) return null;
+  if (result.structuredContent === undefined) return "it has no structured content";
+  const problems = schemaCheck(outputSchema)(result.structuredContent);
+  return problems.length === 0 ? null : problems.map((problem) => visibleLine(problem, 300)).join("; ");
+}
+
+function progressLine({ progress, total, message }: Progress): string {
+  const count = total === undefined ? String(progress) : `${progress}/${total}`;
+  return message === undefined || message === "" ? count : `${visibleLine(message, 500)} (${count})`;
+}
