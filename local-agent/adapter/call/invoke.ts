@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { err, ok } from "../../../shared/result.ts";
 import type { Result } from "../../../shared/result.ts";
 import { visibleLine } from "../../../shared/visible-text.ts";
+import { describeParameters } from "../catalog/describe-parameters.ts";
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { Caller, CallOrigin } from "../ports.ts";
 import type { UpstreamPool, UsedUpstream } from "../upstream/upstream-pool.ts";
@@ -65,7 +66,7 @@ function readArguments(entry: CatalogEntry, given: unknown, isChecked: boolean):
   const problems = isChecked && entry.kind === "tool" ? schemaCheck(entry.inputSchema)(args) : [];
   if (problems.length === 0) return ok(args);
   const list = problems.map((problem) => `- ${visibleLine(problem, 500)}`).join("\n");
-  const message = `The arguments do not fit "${entry.displayed}", and it was not called:\n${list}`;
+  const message = `The arguments do not fit "${entry.displayed}", and it was not called:\n${list}\nExpected: ${describeParameters(entry.inputSchema).text}`;
   return err({ code: "call_failed", message, details: { problems } });
 }
 

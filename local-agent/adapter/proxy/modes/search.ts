@@ -1,0 +1,89 @@
+/** `mcp({search})`: tools found by words or by a pattern, a page at a time. */
+import type { AdapterResult } from "../../adapter.ts";
+import type { Page } from "../../catalog/search-page.ts";
+import type { CatalogEntry } from "../../catalog/upstream-catalog.ts";
+import type { SearchHit } from "../../catalog/search.ts";
+import { describeParameters } from "../../catalog/describe-parameters.ts";
+import { regexSearch } from "../../catalog/regex-search.ts";
+import type { Result } from "../../../../shared/result.ts";
+import { ok } from "../../../../shared/result.ts";
+import type { ProxyParts } from "../proxy-parts.ts";
+import { backoffFailure, disabledFailure, noSuchServer, quoted, serverNamed } from "../proxy-parts.ts";
+import type { SearchMode } from "../proxy-request.ts";
+import { foundLines, takesNothing } from "../tool-lines.ts";
+import { answerProblem, answerText } from "./answer.ts";
+
+export type FoundPage = Page<SearchHit>;
+export interface SearchProblem {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What both `mcp` and a script search with. The server is checked here. */
+export function findTools(
+  asked: { readonly query: string; readonly server: string | undefined; readonly regex: boolean; readonly limit: number; readonly offset: number },
+  parts: ProxyParts,
+): Result<FoundPage, SearchProblem> {
+  const { query, limit, offset } = asked;
+  const server = asked.server === undefined ? undefined : serverNamed(asked.server, parts);
+  if (server === null) return { ok: false, error: { code: "server_not_found", message: noSuchServer(asked.server ?? "", parts) } };
+  const standing = parts.view.servers().find(({ name }) => name === server)?.standing;
+  if (server !== undefined && standing === "disabled") return { ok: false, error: disabledFailure(server, parts) };
+  if (server !== undefined && standing === "backoff") return { ok: false, error: backoffFailure(server, parts) };
+  const { entries, index } = parts.view.offered();
+  if (!asked.regex) return ok(index.search({ query, server, limit, offset }));
+  const found = regexSearch(entries, { pattern: query, server, limit, offset });
+  return found.ok ? ok({ ...found.value, hits: found.value.hits.map((entry) => ({ entry, score: 0 })) }) : found;
+}
+
+export async function searchMode(asked: SearchMode, parts: ProxyParts): Promise<AdapterResult> {
+  const details = { mode: "search", query: asked.query, ...(asked.server === undefined ? {} : { server: asked.server }) };
+  const found = findTools(asked, parts);
+  if (!found.ok) return answerProblem(parts.presenter, found.error, details);
+  const { hits, total, nextOffset } = found.value;
+  const connectingServers = parts.pool.connecting();
+  const activated = hits.flatMap(({ entry }) => (parts.pool.definition(entry.server)?.directTools === "search" ? [entry.displayed] : []));
+  return answerText(parts.presenter, textOf(asked, found.value, parts), {
+    ...details,
+    matches: hits.map(({ entry, score }) => ({ server: entry.server, tool: entry.displayed, score })),
+    count: hits.length,
+    total,
+    hasMore: nextOffset !== null,
+    nextOffset,
+    ...(connectingServers.length === 0 ? {} : { connectingServers }),
+    ...(activated.length === 0 ? {} : { activated }),
+  });
+}
+
+function textOf(asked: SearchMode, { hits, total, nextOffset }: FoundPage, parts: ProxyParts): string {
+  const notes = [...(nextOffset === null ? [] : [`More: offset ${nextOffset}.`]), ...absentees(parts)];
+  if (hits.length === 0) {
+    const none =
+      total > 0 ? `There are ${total} tools in all, and none from offset ${asked.offset} on.` : `No tool was found for ${quoted(asked.query)}.`;
+    return [none, ...notes, ...(total > 0 ? [] : ["Other words may help; mcp({}) lists the servers."])].join("\n");
+  }
+  const found = hits.map(({ entry }) => foundLines(entry, asked.includeSchemas ? parametersOf(entry) : null));
+  const head = total > hits.length ? `${hits.length} of ${total} tools:` : `${total} ${total === 1 ? "tool" : "tools"}:`;
+  return [head, ...found, ...(notes.length === 0 ? [] : ["", ...notes])].join("\n");
+}
+
+function parametersOf({ inputSchema }: CatalogEntry): string | null {
+  return takesNothing(inputSchema) ? null : describeParameters(inputSchema).text;
+}
+
+/** [CL61] Whose tools could not be among those found, and why. */
+function absentees({ pool, view }: ProxyParts): readonly string[] {
+  const connecting = pool.connecting().filter((name) => pool.held(name) === null);
+  const unlisted = view.unlisted().filter((name) => !connecting.includes(name));
+  const failed = view.inBackoff();
+  return [
+    ...(connecting.length === 0 ? [] : [`Still connecting, search again in a moment: ${names(connecting)}.`]),
+    ...(unlisted.length === 0 ? [] : [`Not looked into yet: ${names(unlisted)}; mcp({connect: "name"}) lists one's tools.`]),
+    ...(failed.length === 0 ? [] : [`Left out, because it failed a moment ago: ${names(failed)}.`]),
+  ];
+}
+
+function names(servers: readonly string[]): string {
+  const shown = servers.slice(0, 20).map(quoted).join(", ");
+  return servers.length > 20 ? `${shown} and ${servers.length - 20} more` : shown;
+}

@@ -1,0 +1,57 @@
+/** `mcp({})`: how every server stands. */
+import type { AdapterResult } from "../../adapter.ts";
+import type { ProxyParts } from "../proxy-parts.ts";
+import { quoted } from "../proxy-parts.ts";
+import type { ServerReport } from "../server-report.ts";
+import { serverReports } from "../server-report.ts";
+import { answerText } from "./answer.ts";
+
+export async function statusMode(parts: ProxyParts): Promise<AdapterResult> {
+  const reports = serverReports(parts.pool, parts.view.all().entries, parts.clock.now());
+  const totalTools = reports.reduce((sum, { toolCount, resourceCount }) => sum + toolCount + (resourceCount ?? 0), 0);
+  const connectedCount = reports.filter(({ status }) => status === "connected").length;
+  const disabledCount = reports.filter(({ status }) => status === "disabled").length;
+  const head = reports.length === 0 ? NONE : `${reports.length} servers (${connectedCount} connected), ${totalTools} tools.`;
+  return answerText(parts.presenter, [head, ...reports.map(lineOf)].join("\n"), {
+    mode: "status",
+    servers: reports.map(detailsOf),
+    totalTools,
+    connectedCount,
+    disabledCount,
+    directToolsFrozen: parts.directToolsFrozen,
+  });
+}
+
+const NONE = "No MCP server is configured. Servers are read from .mcp.json in the project and ~/.config/mcp/mcp.json.";
+
+function lineOf({ name, status, toolCount, resourceCount, failedAgoSeconds, cause, catalogStale }: ServerReport): string {
+  const tools = toolCount + (resourceCount ?? 0);
+  const known = resourceCount === null ? "" : `, ${tools} ${tools === 1 ? "tool" : "tools"}${catalogStale === true ? " (an old list)" : ""}`;
+  const ago = failedAgoSeconds === null ? "" : ` ${failedAgoSeconds} s ago`;
+  return `${quoted(name)}: ${STANDING[status]}${ago}${known}${cause === null ? "" : `: ${cause}`}`;
+}
+
+const STANDING: Readonly<Record<ServerReport["status"], string>> = {
+  connected: "connected",
+  connecting: "connecting",
+  cached: "connects when it is used",
+  failed: "failed",
+  "needs-auth": "needs a login",
+  "not-connected": "not connected yet",
+  disabled: "disabled",
+  untrusted: "not allowed yet",
+  invalid: "cannot be used",
+};
+
+function detailsOf({ name, status, toolCount, listenState, failedAgoSeconds, resourceCount, catalogStale }: ServerReport) {
+  return {
+    name,
+    status,
+    listenState,
+    toolCount,
+    ...(resourceCount === null ? {} : { resourceCount }),
+    ...(catalogStale === true ? { catalogStale } : {}),
+    ...(failedAgoSeconds === null ? {} : { failedAgo: failedAgoSeconds }),
+    ...(status === "disabled" ? { disabled: true } : {}),
+  };
+}

@@ -1,0 +1,204 @@
+/** An adapter over servers in this process and scripted ports: what a model calls, what upstreams got, what the person was asked. */
+import { createHash, randomUUID } from "node:crypto";
+import type { CallToolResult, GetPromptResult, Prompt, Resource, Tool } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/client";
+import type { ServerContext } from "@modelcontextprotocol/server";
+import { Server } from "@modelcontextprotocol/server";
+import { onTestFinished } from "vitest";
+import type { Adapter, AdapterCall, AdapterEvent, AdapterResult } from "../../local-agent/adapter/adapter.ts";
+import type { AdapterSettings, ConfiguredServer, ServerDefinition, UpstreamConfig } from "../../local-agent/adapter/config/server-definition.ts";
+import { createAdapter } from "../../local-agent/adapter/create-adapter.ts";
+import type {
+  AdapterPorts,
+  Caller,
+  MetadataStore,
+  OpenedTransport,
+  TransportFactory,
+  UpstreamApproval,
+  UpstreamApprovalRequest,
+} from "../../local-agent/adapter/ports.ts";
+import { createScriptRunner } from "../../local-agent/node/script-worker.ts";
+import { systemTimers } from "../../local-agent/node/system-time.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import { err, ok } from "../../shared/result.ts";
+import { memoryMetadataStore } from "./memory-metadata-store.ts";
+import { serverDefinition } from "./server-definitions.ts";
+
+export type PlayedTool = Partial<Tool> & {
+  readonly run?: (args: JsonObject, context: ServerContext) => CallToolResult | Promise<CallToolResult>;
+};
+
+/** A server a test plays. What it lists is read anew for each listing. */
+export interface PlayedServer {
+  tools: Record<string, PlayedTool>;
+  resources?: readonly (Resource & { readonly text?: string; readonly blob?: string })[];
+  prompts?: readonly (Prompt & { readonly get?: (args: Readonly<Record<string, string>>) => GetPromptResult })[];
+  instructions?: string;
+  definition?: Partial<ServerDefinition>;
+  /** The sentence it fails to connect with; unset: it works. */
+  down?: string;
+  /** Connecting waits for it. */
+  opening?: Promise<void>;
+  state?: "disabled";
+}
+
+export interface AdapterUnderTest {
+  readonly adapter: Adapter;
+  /** What reached the servers' tools, in order. */
+  readonly received: { readonly server: string; readonly tool: string; readonly args: JsonObject }[];
+  readonly asked: UpstreamApprovalRequest[];
+  readonly kept: string[];
+  readonly events: AdapterEvent[];
+  readonly clock: { now: () => number; set: (now: number) => void };
+  mcp(args: JsonObject, call?: Partial<AdapterCall>): Promise<AdapterResult>;
+}
+
+export interface Scene {
+  readonly settings?: Partial<AdapterSettings>;
+  readonly env?: AdapterPorts["env"];
+  readonly metadata?: MetadataStore;
+  readonly approve?: (request: UpstreamApprovalRequest) => UpstreamApproval | Promise<UpstreamApproval>;
+  readonly wantsEveryCall?: boolean;
+  readonly forms?: AdapterPorts["forms"];
+  readonly keepText?: AdapterPorts["output"]["keepText"];
+}
+
+export const PI: Caller = { kind: "pi" };
+export const remote = (principalId: string): Caller => ({ kind: "remote", principalId, client: "A client", probe: () => {} });
+
+export async function adapterUnderTest(servers: Readonly<Record<string, PlayedServer>>, scene: Scene = {}): Promise<AdapterUnderTest> {
+  const received: AdapterUnderTest["received"] = [];
+  const asked: UpstreamApprovalRequest[] = [];
+  const kept: string[] = [];
+  const events: AdapterEvent[] = [];
+  let now = 1_000_000_000;
+  const clock = { now: () => now, set: (next: number) => void (now = next) };
+  const approve = scene.approve ?? ((): UpstreamApproval => ({ decision: "allow", remember: "no" }));
+  const adapter = await createAdapter({
+    clock,
+    timers: systemTimers,
+    log: { event: () => {} },
+    random: () => 0.5,
+    sha256: (text) => createHash("sha256").update(text).digest("hex"),
+    newId: randomUUID,
+    env: scene.env ?? {},
+    home: "/home/person",
+    config: { load: () => Promise.resolve(configOf(servers, scene.settings ?? {})) },
+    transports: playedTransports(servers, received),
+    metadata: scene.metadata ?? memoryMetadataStore(),
+    trust: { known: () => "allowed", ask: () => Promise.resolve(true) },
+    approver: {
+      wantsEveryCall: scene.wantsEveryCall ?? false,
+      async ask(request) {
+        asked.push(request);
+        return approve(request);
+      },
+    },
+    forms: scene.forms ?? { modes: { form: false, url: false }, ask: () => Promise.resolve({ action: "cancel" }) },
+    sampler: { available: false, sample: () => Promise.reject(new Error("no model")) },
+    output: {
+      keepText: scene.keepText ?? ((text) => Promise.resolve(`/kept/${kept.push(text)}.txt`)),
+      keepBinary: (base64) => Promise.resolve({ path: "/kept/resource.bin", bytes: base64.length }),
+      close: () => Promise.resolve(),
+    },
+    scripts: createScriptRunner(),
+  });
+  onTestFinished(() => adapter.close());
+  adapter.subscribe((event) => events.push(event));
+  const mcp: AdapterUnderTest["mcp"] = (args, call = {}) => adapter.mcp(adapterCall(args, call));
+  return { adapter, received, asked, kept, events, clock, mcp };
+}
+
+export function adapterCall(args: JsonObject, call: Partial<AdapterCall> = {}): AdapterCall {
+  return { args, callId: randomUUID(), caller: PI, signal: new AbortController().signal, onProgress: () => {}, ...call };
+}
+
+/** Everything a model is shown. */
+export function textOf(result: AdapterResult): string {
+  return result.content.map((block) => (block.type === "text" ? block.text : `[${block.mimeType}]`)).join("\n");
+}
+
+function configOf(servers: Readonly<Record<string, PlayedServer>>, settings: Partial<AdapterSettings>): UpstreamConfig {
+  const configured = Object.entries(servers).map(([name, played]): [string, ConfiguredServer] => {
+    const definition = serverDefinition(name, { entry: { command: name }, ...played.definition });
+    return [name, { state: played.state ?? "enabled", name, definition }];
+  });
+  return { servers: new Map(configured), settings: { ...SETTINGS, ...settings }, projectSettingsText: null, warnings: [], sources: [] };
+}
+
+const SETTINGS: AdapterSettings = {
+  toolPrefix: "server",
+  directTools: false,
+  freezeDirectTools: false,
+  disableProxyTool: false,
+  namespaceProxyTools: true,
+  strictDirectToolArguments: false,
+  directToolResultDetails: "lean",
+  warnOnLargeDirectTools: true,
+  scriptMode: true,
+  approveTools: false,
+  sampling: null,
+  samplingAutoApprove: false,
+  elicitation: null,
+  autoAuth: false,
+  outputGuard: { maxBytes: 51_200, maxLines: 2_000, detailsMaxBytes: 16_384 },
+  trace: { enabled: false, file: null, maxBytes: 262_144, maxEvents: 10_000 },
+  showStatusIcon: true,
+  mcpFooterStatus: "full",
+  toolResultRendering: "compact",
+  collapsedResultLines: 3,
+  notifyOnStartupConnect: true,
+  hostConfigDiscovery: "off",
+};
+
+function playedTransports(servers: Readonly<Record<string, PlayedServer>>, received: AdapterUnderTest["received"]): TransportFactory {
+  return {
+    async open(definition) {
+      const played = servers[definition.name];
+      await played?.opening;
+      if (played === undefined || played.down !== undefined) return err({ kind: "failed", message: played?.down ?? "no such server" });
+      return ok(await openPlayed(definition.name, played, received));
+    },
+    explain: () => Promise.resolve(null),
+    renewCredentials: () => Promise.resolve(false),
+  };
+}
+
+async function openPlayed(name: string, played: PlayedServer, received: AdapterUnderTest["received"]): Promise<OpenedTransport> {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const server = new Server(
+    { name, version: "1.0.0" },
+    {
+      capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
+      ...(played.instructions === undefined ? {} : { instructions: played.instructions }),
+    },
+  );
+  server.setRequestHandler("tools/list", () => ({
+    tools: Object.entries(played.tools).map(([tool, { run: _run, ...listed }]) => ({
+      name: tool,
+      inputSchema: { type: "object" as const },
+      ...listed,
+    })),
+  }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const args = (params.arguments ?? {}) as JsonObject;
+    received.push({ server: name, tool: params.name, args });
+    const run = played.tools[params.name]?.run;
+    return run === undefined ? { content: [{ type: "text", text: `ran ${params.name}` }] } : run(args, context);
+  });
+  server.setRequestHandler("resources/list", () => ({
+    resources: (played.resources ?? []).map(({ text: _text, blob: _blob, ...listed }) => listed),
+  }));
+  server.setRequestHandler("resources/read", ({ params }) => {
+    const { text, blob = "", mimeType } = played.resources?.find(({ uri }) => uri === params.uri) ?? {};
+    const kind = mimeType === undefined ? {} : { mimeType };
+    return { contents: [text === undefined ? { uri: params.uri, ...kind, blob } : { uri: params.uri, ...kind, text }] };
+  });
+  server.setRequestHandler("prompts/list", () => ({ prompts: (played.prompts ?? []).map(({ get: _get, ...listed }) => listed) }));
+  server.setRequestHandler("prompts/get", ({ params }) => {
+    const get = played.prompts?.find((prompt) => prompt.name === params.name)?.get;
+    return get?.(params.arguments ?? {}) ?? { messages: [] };
+  });
+  await server.connect(far);
+  return { transport: near, wire: "stdio", stderrTail: () => "", close: () => server.close() };
+}
