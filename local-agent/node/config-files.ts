@@ -80,7 +80,7 @@ async function readPlugins(
   reading: Reading,
 ): Promise<readonly ConfigLayer[]> {
   if (paths.length === 0) return [];
-  const origin = mergeSettings(files, projectSettings).origins["agentPluginPaths"];
+  const origin = mergeSettings(files, projectSettings).fields.get("agentPluginPaths")?.origin;
   const inProject = files.some((layer) => layer.inProject && layer.origin === origin);
   const found = await readAgentPlugins(paths, { inProject }, reading.options);
   reading.warnings.push(...found.warnings);
@@ -90,9 +90,9 @@ async function readPlugins(
 
 /** [UC17] A file that is one of the others by another name is read once, in the other's place. */
 async function readAncestors(globals: readonly ConfigLayer[], places: ConfigPlaces, reading: Reading): Promise<readonly ConfigLayer[]> {
-  const { values, origins } = mergeSettings(globals, "use");
+  const { values, fields } = mergeSettings(globals, "use");
   const ancestors = ancestorPlaces(readSettings(values, reading.options.env).ancestorConfigRoots, reading.options);
-  const file = origins["ancestorConfigRoots"]?.file ?? "";
+  const file = fields.get("ancestorConfigRoots")?.origin.file ?? "";
   for (const message of ancestors.problems) reading.warnings.push({ file, server: null, message });
   const known = new Set([...places.global, ...places.project].map((place) => realPath(place.origin.file)));
   const fresh = ancestors.places.filter((place) => {

@@ -46,6 +46,7 @@ export function mergeLayers(layers: readonly ConfigLayer[], context: MergeContex
   return {
     servers,
     settings,
+    givenSettings: Object.fromEntries(merged.fields),
     projectSettingsText: projectSettingsText(layers, context.project),
     warnings: [...warnings, ...merged.warnings],
     sources: context.sources,
@@ -61,11 +62,15 @@ interface SettingField {
   readonly origin: ConfigOrigin;
 }
 
+export interface MergedSettings {
+  readonly fields: ReadonlyMap<string, SettingField>;
+  /** The same without their origins. */
+  readonly values: JsonObject;
+  readonly warnings: readonly ConfigWarning[];
+}
+
 /** The settings of several layers, per setting; a later layer goes before an earlier one. */
-export function mergeSettings(
-  layers: readonly ConfigLayer[],
-  projectSettings: "use" | "ignore",
-): { readonly values: JsonObject; readonly origins: Readonly<Record<string, ConfigOrigin>>; readonly warnings: readonly ConfigWarning[] } {
+export function mergeSettings(layers: readonly ConfigLayer[], projectSettings: "use" | "ignore"): MergedSettings {
   const merged = new Map<string, SettingField>();
   const warnings: ConfigWarning[] = [];
   for (const { origin, inProject, document } of layers) {
@@ -77,8 +82,8 @@ export function mergeSettings(
     }
   }
   return {
+    fields: merged,
     values: Object.fromEntries([...merged].map(([name, { value }]) => [name, value])),
-    origins: Object.fromEntries([...merged].map(([name, { origin }]) => [name, origin])),
     warnings,
   };
 }

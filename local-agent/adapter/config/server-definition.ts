@@ -2,7 +2,7 @@
  * An upstream server as the files configure it, after merging: every field checked, every default filled in, nothing expanded.
  * `${NAME}`, `~` and `!command` values are still text here; they are resolved when a connection is made (expansion.ts).
  */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject, JsonValue } from "../../../shared/json.ts";
 
 export type Lifecycle = "lazy" | "eager" | "keep-alive" | "lazy-keep-alive";
 export type ProtocolChoice = "legacy" | "auto" | "2026-07-28";
@@ -155,6 +155,8 @@ export interface UpstreamConfig {
   /** In the order they are shown: first mention first. */
   readonly servers: ReadonlyMap<string, ConfiguredServer>;
   readonly settings: AdapterSettings;
+  /** Which file set each setting that a file sets, as it is written there. */
+  readonly givenSettings?: Readonly<Record<string, { readonly value: JsonValue; readonly origin: ConfigOrigin }>>;
   /** As `ServerDefinition.projectText`, for the project files' `settings`; null: they set none. */
   readonly projectSettingsText: string | null;
   readonly warnings: readonly ConfigWarning[];

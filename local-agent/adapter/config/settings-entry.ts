@@ -106,12 +106,12 @@ export function needsTrust(setting: string): boolean {
  * wanted to be asked.
  */
 export function readSetting(name: string, value: JsonValue): { readonly value?: JsonValue; readonly problem?: string } {
-  if (!isKnown(name) || v.is(ENTRIES[name], value)) return { value };
+  if (!isKnownSetting(name) || v.is(ENTRIES[name], value)) return { value };
   const problem = `the setting "${name}" must be ${EXPECTED[name]}, got ${kindOf(value)}`;
   return name === "approveTools" ? { value: true, problem: `${problem}; every call is asked about` } : { problem: `${problem}; it is ignored` };
 }
 
-function isKnown(name: string): name is keyof typeof ENTRIES {
+export function isKnownSetting(name: string): name is keyof typeof ENTRIES {
   return Object.hasOwn(ENTRIES, name);
 }
 
