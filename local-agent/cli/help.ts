@@ -14,6 +14,7 @@ Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
        pimcp revoke ID        take access back at once; --all from all
        pimcp token create     make a token for a client that only sends one; also list, revoke
        pimcp audit            what was allowed and refused on this machine
+       pimcp config           which MCP servers are configured, and where
        pimcp deploy [flags]   deploy your own relay (pimcp deploy --help)
 
 ${(FLAGS as readonly Flag[]).map(line).join("\n")}

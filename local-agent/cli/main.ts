@@ -10,6 +10,8 @@ import { isStartedByTool } from "../tools/process-marker.ts";
 import { readCommand } from "./arguments.ts";
 import { AUDIT_FLAGS, readAuditArguments } from "./audit-arguments.ts";
 import { runAuditCommand } from "./audit-command.ts";
+import { CONFIG_FLAGS, readConfigArguments } from "./config-arguments.ts";
+import { runConfigCommand } from "./config-command.ts";
 import { DEPLOY_FLAGS, readDeployArguments } from "./deploy-arguments.ts";
 import { deploy } from "./deploy.ts";
 import { FLAGS } from "./flags.ts";
@@ -92,6 +94,11 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
     case "audit":
       refuseKept(npm, AUDIT_FLAGS, argv);
       return runAuditCommand(understood(readAuditArguments(argv)), { stateDir, show });
+    case "config": {
+      refuseKept(npm, CONFIG_FLAGS, argv);
+      const around = { cwd: process.cwd(), home: homedir(), env: process.env, platform: process.platform, show };
+      return runConfigCommand(understood(readConfigArguments(argv)), around);
+    }
     case undefined:
     default:
       return undefined;
