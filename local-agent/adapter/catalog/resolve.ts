@@ -52,7 +52,7 @@ export type Resolution =
 export function resolveEntry(asked: AskedTool, context: ResolveContext): Resolution {
   if (asked.server !== undefined && asked.server !== "") return onServer(asked.name, asked.server, context);
   const { name } = asked;
-  const found = sole(firstFit(waysToMean(name, context.selectors), context.entries), context);
+  const found = anywhere(name, context);
   if (found !== null) return found;
   const owner = ownerOf(name, context.servers);
   if (owner !== null) {
@@ -115,13 +115,38 @@ function firstFit(ways: ReturnType<typeof waysToMean>, entries: readonly Catalog
   return [];
 }
 
-/** What a server in backoff offers counts when it is the only one: the answer then says why it cannot be called. */
-function sole(fits: readonly CatalogEntry[], { servers }: ResolveContext): Resolution | null {
+/** Null: no tool that is known fits. */
+function anywhere(name: string, context: ResolveContext): Resolution | null {
+  const fits = firstFit(waysToMean(name, context.selectors), context.entries);
   const [entry, other] = fits;
   if (entry === undefined) return null;
   if (other !== undefined) return { at: "ambiguous", candidates: fits };
-  const server = servers.find(({ name }) => name === entry.server);
-  return (server === undefined ? null : refusal(server)) ?? { at: "found", entry };
+  // What a server in backoff offers counts when it is the only one: the answer then says why it cannot be called.
+  const server = context.servers.find(({ name }) => name === entry.server);
+  const refused = server === undefined ? null : refusal(server);
+  if (refused !== null) return refused;
+  return (entry.displayed === name ? null : rival(name, entry, context)) ?? { at: "found", entry };
+}
+
+/**
+ * A server can call its tool what another one's is shown as. Whoever asks by such a name and is not known to mean this tool may mean the
+ * other, which is only not listed yet, has failed a moment ago, or lost the name in a contest.
+ */
+function rival(name: string, entry: CatalogEntry, { entries, selectors, servers }: ResolveContext): Resolution | null {
+  const folded = fold(name);
+  for (const server of servers) {
+    if (server.name === entry.server || server.standing === "disabled" || !bearsPrefix(name, server)) continue;
+    const refused = refusal(server);
+    if (refused !== null) return refused;
+    const alike = entries.filter((each) => each.server === server.name && [...selectors.namesOf(each)].some((own) => fold(own) === folded));
+    if (alike.length > 0) return { at: "ambiguous", candidates: [entry, ...alike] };
+    if (server.known === null || server.known === "stale") return { at: "connect-first", server: server.name };
+  }
+  return null;
+}
+
+function bearsPrefix(name: string, server: ResolvableServer): boolean {
+  return [...prefixesOf(server)].some((prefix) => prefix !== "" && name.startsWith(`${prefix}_`));
 }
 
 function refusal({ name, standing }: ResolvableServer): Resolution | null {
