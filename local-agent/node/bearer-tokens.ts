@@ -10,8 +10,11 @@ import { commandOutput, filledIn, UnusableValue, type ValueHost } from "./config
 export interface BearerSource {
   /** The token to send now. Throws `UnusableValue`. */
   token(): Promise<string>;
-  /** It was refused: the next `token` is another one, if that can be. False: nothing would change. */
-  renew(): boolean;
+  /**
+   * It was refused: the next `token` is another one, if that can be. False: nothing would change.
+   * @param refused the token that was sent; null: the current one. One that was replaced meanwhile is no reason to replace it again
+   */
+  renew(refused: string | null): boolean;
 }
 
 export interface StoredTokens {
@@ -85,7 +88,8 @@ function renewable(fetchToken: () => Promise<string>, ttlMs: number, clock: Cloc
         return lastGood;
       }
     },
-    renew: () => {
+    renew: (refused) => {
+      if (kept === null || (refused !== null && refused !== kept.token)) return true;
       const now = clock.now();
       if (renewedAt !== null && now - renewedAt < RENEWED_RECENTLY_MS) return false;
       renewedAt = now;

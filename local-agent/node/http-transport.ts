@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { Timers } from "../../shared/ports.ts";
 import type { BearerSource } from "./bearer-tokens.ts";
+import { answerBrokenStreams } from "./broken-streams.ts";
 import type { UpstreamFetch } from "./http-fetch.ts";
 
 export interface HttpAddress {
@@ -31,8 +32,9 @@ function streamableTransport({ url, headers, bearer, upstream, timers }: HttpAdd
   const transport = new StreamableHTTPClientTransport(url, {
     fetch: upstream.fetch,
     requestInit: { headers: { ...headers } },
-    ...(bearer !== null && { authProvider: bearerProvider(bearer) }),
+    ...(bearer !== null && { authProvider: bearerProvider(bearer, upstream) }),
   });
+  answerBrokenStreams(transport, upstream, timers);
   const close = transport.close.bind(transport);
   let closing: Promise<void> | null = null;
   const end = async (): Promise<void> => {
@@ -64,7 +66,7 @@ function sseTransport({ url, headers, bearer, upstream, timers }: HttpAddress): 
   const transport = new SSEClientTransport(url, {
     fetch: upstream.fetch,
     requestInit: { headers: { ...headers } },
-    ...(bearer !== null && { authProvider: bearerProvider(bearer) }),
+    ...(bearer !== null && { authProvider: bearerProvider(bearer, upstream) }),
   });
   const start = transport.start.bind(transport);
   const close = transport.close.bind(transport);
@@ -91,11 +93,11 @@ function sseTransport({ url, headers, bearer, upstream, timers }: HttpAddress): 
 }
 
 /** The SDK asks for the token with every request, and after a 401 once more. */
-function bearerProvider(bearer: BearerSource): AuthProvider {
+function bearerProvider(bearer: BearerSource, { tokenOf }: UpstreamFetch): AuthProvider {
   return {
     token: () => bearer.token(),
     onUnauthorized: async ({ response }) => {
-      if (bearer.renew()) return;
+      if (bearer.renew(tokenOf(response))) return;
       await response.body?.cancel();
       throw new UnauthorizedError("The server refused the bearer token (401).");
     },

@@ -6,6 +6,7 @@ import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../shared/ports.ts";
+import { watchHandler } from "./watched-handlers.ts";
 
 export interface TraceLimits {
   readonly maxBytes: number;
@@ -84,39 +85,9 @@ function watch(transport: Transport, whose: { server: string; transport: string 
     note("out", message, options?.relatedRequestId);
     return send(message, options);
   };
-  intercept(transport, "onmessage", (message: JSONRPCMessage) => note("in", message));
-  intercept(transport, "onclose", () => write({ direction: "local", ...whose, kind: "lifecycle", status: "ok", method: "close" }));
-  intercept(transport, "onerror", () => write({ direction: "local", ...whose, kind: "lifecycle", status: "error", method: "error" }));
-}
-
-/**
- * Has `see` run before whatever handler is set. The SDK reads handlers back, wraps them and sets them again, so a handler may well lead
- * to this step a second time: that one is passed over.
- */
-function intercept<Name extends "onmessage" | "onclose" | "onerror">(transport: Transport, name: Name, see: (...args: never[]) => void): void {
-  type Handler = (...args: unknown[]) => void;
-  let handler = transport[name] as Handler | undefined;
-  let inside = false;
-  const seeing =
-    (current: Handler): Handler =>
-    (...args) => {
-      if (inside) return current(...args);
-      inside = true;
-      try {
-        (see as Handler)(...args);
-        current(...args);
-      } finally {
-        inside = false;
-      }
-    };
-  Object.defineProperty(transport, name, {
-    configurable: true,
-    enumerable: true,
-    get: () => (handler === undefined ? undefined : seeing(handler)),
-    set: (given: Handler | undefined) => {
-      handler = given;
-    },
-  });
+  watchHandler(transport, "onmessage", (message: JSONRPCMessage) => note("in", message));
+  watchHandler(transport, "onclose", () => write({ direction: "local", ...whose, kind: "lifecycle", status: "ok", method: "close" }));
+  watchHandler(transport, "onerror", () => write({ direction: "local", ...whose, kind: "lifecycle", status: "error", method: "error" }));
 }
 
 function describe(message: JSONRPCMessage): Pick<TraceEvent, "kind" | "status" | "method" | "id" | "errorCode"> {

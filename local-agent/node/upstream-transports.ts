@@ -93,7 +93,7 @@ export function createUpstreamTransports(options: UpstreamTransportsOptions): Tr
       const { explainHttp } = await import("./open-http.ts");
       return explainHttp(await httpOptions(definition, server, signal), error);
     },
-    renewCredentials: (definition) => Promise.resolve(bearers.get(definition)?.renew() ?? false),
+    renewCredentials: (definition) => Promise.resolve(bearers.get(definition)?.renew(null) ?? false),
   };
 }
 
