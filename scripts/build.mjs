@@ -25,6 +25,8 @@ const node = {
   target: "node22",
   format: "esm",
   outExtension: { ".js": ".mjs" },
+  // Its entry for Node hides what it requires from the bundler; the same package has a module build.
+  alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
   outdir,
   absWorkingDir: root,
   banner: requireBanner,
