@@ -14,7 +14,7 @@ const MAX_OPERATIONS = 20_000;
 const MAX_TRACED = 500;
 const MAX_TRACED_CHARS = 200;
 
-export interface ScriptSearch {
+interface ScriptSearch {
   readonly query: string;
   /** null: all servers. */
   readonly server: string | null;
