@@ -7,24 +7,21 @@ import * as v from "valibot";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { StoredCatalog } from "../ports.ts";
 import { STREAM_MODE, uiResourceUri, uiStreamMode, uiVisibility } from "./ui-marks.ts";
-import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from "./upstream-catalog.ts";
+import type { UpstreamCatalog, UpstreamPrompt, UpstreamResource, UpstreamTool } from "./upstream-catalog.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** However long a server vouches for its list. */
 const MAX_FRESH_MS = 7 * DAY_MS;
 
 /**
- * `cached`: as good as listed now. `stale`: still an index of what there may be, to be listed again on the next connection. Null: of another
- * definition, so it says nothing.
+ * How far a kept catalog of the same definition may be relied on. `cached`: as good as listed now. `stale`: still an index of what there may
+ * be, to be listed again on the next connection.
  */
-export function freshnessOf(stored: StoredCatalog, hash: string, now: number): "cached" | "stale" | null {
-  if (stored.configHash !== hash) return null;
-  const { listedAt, ttlMs } = stored.catalog;
+export function freshnessOf({ listedAt, ttlMs }: Pick<UpstreamCatalog, "listedAt" | "ttlMs">, now: number): "cached" | "stale" {
   const ageMs = now - listedAt;
   // A list from the future is of a clock that was wrong; its age is not known.
   if (ageMs < 0 || ageMs > MAX_FRESH_MS) return "stale";
-  if (ttlMs === null) return "cached";
-  return ageMs < ttlMs ? "cached" : "stale";
+  return ttlMs === null || ageMs < ttlMs ? "cached" : "stale";
 }
 
 /** The entry as it stands in the file. */

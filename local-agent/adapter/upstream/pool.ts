@@ -3,10 +3,10 @@
  * passes (lifecycle.ts). Rules: docs/spec/upstream-connections.md.
  */
 import { err, ok, type Result } from "../../../shared/result.ts";
+import { freshnessOf } from "../catalog/stored-catalog.ts";
 import type { HeldCatalog, UpstreamCatalog } from "../catalog/upstream-catalog.ts";
 import type { ServerDefinition, UpstreamConfig } from "../config/server-definition.ts";
 import type { AdapterPorts, StoredCatalog } from "../ports.ts";
-import { freshnessOf } from "./catalog-freshness.ts";
 import { createEraMemory, type EraMemory } from "./era-memory.ts";
 import { connectsAtStart, needsTicks, TICK_MS, tickAction } from "./lifecycle.ts";
 import { eachWithin } from "./parallel.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { UpstreamCatalog } from "../../../../local-agent/adapter/catalog/upstream-catalog.ts";
-import { freshnessOf } from "../../../../local-agent/adapter/upstream/catalog-freshness.ts";
+import { freshnessOf } from "../../../../local-agent/adapter/catalog/stored-catalog.ts";
 import { declaresValidHeaders } from "../../../../local-agent/adapter/upstream/header-declarations.ts";
 import { advance, definitionOf, echo, httpServer, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
 import { NEVER, RpcError, type ScriptedPeer, type ScriptedUpstreams } from "../../../support/scripted-upstreams.ts";
@@ -32,8 +32,8 @@ test("[UP70] what was listed in an earlier run is held without a connection, of 
 });
 
 test.each([
-  ["no hint", null, 7 * DAY - 1, "cached"],
-  ["no hint", null, 7 * DAY, "stale"],
+  ["no hint", null, 7 * DAY, "cached"],
+  ["no hint", null, 7 * DAY + 1, "stale"],
   ["an hour", 3_600_000, 3_599_999, "cached"],
   ["an hour", 3_600_000, 3_600_000, "stale"],
   ["nothing", 0, 0, "stale"],
