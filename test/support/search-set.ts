@@ -1,6 +1,6 @@
 /**
  * The labelled set of `test/fixtures/search`: tools in our words after what public servers document, and questions with the tools that
- * would be right. Every third question of a kind is held out: no word, weight or threshold of the search was chosen by looking at it.
+ * would be right. Every third question of a kind is held out: the search was made by looking at the others, of these only sums were read.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -3,9 +3,9 @@ import type { SearchField } from "./search-document.ts";
 import { prefixQuality, type QueryUnit } from "./search-query.ts";
 
 /** How certain it is that a tool is meant whose field has the word. */
-const CERTAINTY: Readonly<Record<SearchField, number>> = { name: 1, title: 1, keywords: 1, server: 0.9, description: 0.9, parameters: 0.75 };
+const CERTAINTY: Readonly<Record<SearchField, number>> = { name: 1, title: 1, keywords: 1, server: 0.9, summary: 0.9, details: 0.6, parameters: 0.7 };
 /** How well one word must be met to be counted. */
-const MIN_MET = 0.4;
+const MIN_MET = 0.5;
 
 export interface Coverage {
   /** 0–1, weighed by how much each word of the query tells. */
@@ -39,8 +39,9 @@ export function coverageOf(units: readonly QueryUnit[]): (match: Readonly<Record
 
 /** One word of many is met by chance; the more of them are, the less probable that is. */
 function leastShare(asked: number, met: number): number {
-  if (met <= 1) return asked === 1 ? 0.3 : 0.45;
-  return met === 2 ? 0.33 : 0.28;
+  if (met <= 1) return asked === 1 ? 0.3 : 0.33;
+  if (met === 2) return asked <= 3 ? 0.4 : 0.18;
+  return 0.12;
 }
 
 /** What a term of the index says of the query: which of its words it stands for, and how well. */

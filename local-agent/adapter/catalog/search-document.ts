@@ -2,8 +2,10 @@
 import { isJsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { CatalogEntry } from "./upstream-catalog.ts";
 
-export type SearchField = "name" | "server" | "title" | "keywords" | "description" | "parameters";
+/** `summary` is what a description begins with, `details` the rest of it. */
+export type SearchField = "name" | "server" | "title" | "keywords" | "summary" | "details" | "parameters";
 
+const MAX_SUMMARY_LENGTH = 240;
 const MAX_DEPTH = 6;
 const MAX_PARAMETERS = 200;
 const MAX_PARAMETER_TEXT = 6_000;
@@ -12,14 +14,23 @@ const MAX_ENUM_VALUES = 20;
 const NESTED_LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"] as const;
 
 export function searchDocument(entry: CatalogEntry): Record<SearchField, string> {
+  const summary = firstSentence(entry.description);
   return {
     name: entry.original,
     server: entry.server,
     title: entry.title ?? entry.annotations?.title ?? "",
     keywords: entry.keywords.join(" "),
-    description: entry.description,
+    summary,
+    details: entry.description.slice(summary.length),
     parameters: parameterText(entry.inputSchema as JsonValue),
   };
+}
+
+/** What a tool is for is said first; what follows are conditions, examples and warnings that name much else. */
+function firstSentence(description: string): string {
+  const head = description.slice(0, MAX_SUMMARY_LENGTH);
+  const end = /[.!?](?=\s)|[。！？]|\n\s*\n/.exec(head);
+  return end === null ? head : head.slice(0, end.index + 1);
 }
 
 interface Budget {

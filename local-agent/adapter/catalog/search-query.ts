@@ -6,9 +6,11 @@ import type { Vocabulary } from "./vocabulary.ts";
 /** Words beyond are not looked at: a query is a question, not a document. */
 const MAX_UNITS = 24;
 /** How much a term counts that is not the word itself. */
-const FORM = { same: 1, prefix: 0.8, split: 0.9, guess: 0.8, synonym: 0.7 } as const;
+const FORM = { same: 1, prefix: 0.8, split: 0.9, guess: 0.8, synonym: 0.8 } as const;
 const MIN_PREFIX_LENGTH = 3;
 const ACTION_WEIGHT = 0.6;
+/** What no tool has a word for, hardly any tool is for. */
+const UNKNOWN_WEIGHT = 1.4;
 /** What is asked with in scripts without spaces: how, which, please, I want. */
 const JOINED_SILENT =
   /怎么样?|什么|如何|哪[里些个]|请|帮我?|我[想要]?|你|的|了|吗|呢|吧|把|一[下个]|可以|能[不否]能?|需要|想要?|方法|어떻게|찾[기아는]|해\s?줘|하는|싶어요?|방법|주세요|알려/gu;
@@ -27,7 +29,7 @@ export interface QueryUnit {
 
 export function readQuery(text: string, vocabulary: Vocabulary): QueryUnit[] {
   const all = words(text.replaceAll(JOINED_SILENT, " ")).flatMap((word) => (isJoined(word) ? segments(word) : [word]));
-  const telling = all.filter((word) => !SILENT_WORDS.has(word));
+  const telling = all.filter((word) => !SILENT_WORDS.has(word) && (!/^\d+$/.test(word) || vocabulary.has(word)));
   const kept = [...new Set(withoutParticles(telling.length > 0 ? telling : all))].slice(0, MAX_UNITS);
   return kept.map((word, index) => (isJoined(word) ? joinedUnit(word, vocabulary) : wordUnit(word, withNeighbours(kept, index), vocabulary)));
 }
@@ -78,8 +80,8 @@ function unit(forms: ReadonlyMap<string, number>, rest: Pick<QueryUnit, "prefix"
   const known = [...forms.keys()].filter((form) => vocabulary.has(form));
   const [itself] = [...forms].flatMap(([form, quality]) => (quality === FORM.same ? [form] : []));
   const telling = itself !== undefined && (vocabulary.has(itself) || known.length === 0) ? [itself] : known;
-  const weight = weigh(Math.max(...telling.map((form) => vocabulary.rarity(form))));
-  return { weight: itself !== undefined && ACTION_STEMS.has(itself) ? weight * ACTION_WEIGHT : weight, forms, ...rest };
+  const weight = known.length === 0 && rest.prefix === null ? UNKNOWN_WEIGHT : weigh(Math.max(...telling.map((form) => vocabulary.rarity(form))));
+  return { weight: itself !== undefined && ACTION_STEMS.has(itself) && known.length > 0 ? weight * ACTION_WEIGHT : weight, forms, ...rest };
 }
 
 /** Also a word that nearly every tool has is a part of the question. */

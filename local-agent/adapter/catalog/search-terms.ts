@@ -78,12 +78,13 @@ const ENDINGS: readonly { readonly pattern: RegExp; readonly minLength: number; 
 const VERB_ENDINGS: readonly { readonly pattern: RegExp; readonly minLength: number; readonly by: string }[] = [
   { pattern: /ment$/, minLength: 10, by: "" },
   { pattern: /(?<=[st])ion$/, minLength: 7, by: "" },
+  { pattern: /ly$/, minLength: 7, by: "" },
   { pattern: /ied$/, minLength: 5, by: "y" },
   { pattern: /(?<=[aeiouy].*)ing$/, minLength: 6, by: "" },
   { pattern: /(?<=[aeiouy].*)ed$/, minLength: 5, by: "" },
 ];
 
-/** A light stemmer: plurals, `-ing`, `-ed`, `-tion`, a final `e`. `creates`, `creating` and `creation` are one term. */
+/** A light stemmer: plurals, `-ing`, `-ed`, `-tion`, `-ly`, a final `e`. `creates`, `creating` and `creation` are one term. */
 export function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   const singular = without(ENDINGS, word);

@@ -4,12 +4,13 @@ import { stem } from "./search-terms.ts";
 /** Words of a question that say nothing about the tool that is looked for. */
 const SILENT =
   "a about actually again all already also am an and another any anyone anything are as at available be because been before being both but by can cant could " +
-  "currently did do does doing dont each either else ever every everything exactly few for from get gets getting give given go goes going gonna got had has have having he help " +
+  "currently did do does doing dont each either else ever every everything exactly few for from get gets getting give given go goes going gonna got had has have having he hello help " +
   "her here hers hey hi him his how i id if im in into is isnt it its ive just kindly know let lets like look looking lot make makes making many may maybe me might mine more most much " +
   "must my myself need needed needs neither no nor not now of off ok on one ones only onto or other our ours out over own please possible quick quickly really right same shall she " +
   "should since so some somebody someone something soon still such sure tell than thank thanks that the their theirs them then there these they thing things this those though through to " +
   "today too tool tools try trying under until up us use used useful user uses using very via want wanted wants was way we were what whatever whats when where whether which while who whole " +
-  "whom whose why will wish with within without wont would yes yet you your yours call function mcp able give best there current specific certain particular exist existing thing stuff bit bunch";
+  "whom whose why will wish with within without wont would yes yet you your yours call function mcp able give best there specific certain two three four five six seven eight nine ten " +
+  "monday tuesday wednesday thursday friday saturday sunday tomorrow yesterday noon morning evening tonight particular exist existing thing stuff bit bunch";
 
 /** Silent words that do name a tool when there is nothing better: a query of nothing but these is taken as it is. */
 export const SILENT_WORDS: ReadonlySet<string> = new Set(SILENT.split(" "));
@@ -40,7 +41,6 @@ const EXCHANGEABLE = [
   "photo image picture",
   "repository repo",
   "directory folder dir",
-  "path file",
   "document doc documentation",
   "documentation docs manual reference",
   "message msg",
@@ -118,17 +118,34 @@ const EXCHANGEABLE = [
   "invite guest attendee participant",
   "pay payment checkout",
   "framework library package module dependency",
-  "computer machine local",
+  "computer local",
   "progress status",
   "retry rerun restart again",
   "slot availability",
   "explain describe",
   "evaluate execute",
+  "dialog popup alert prompt modal confirm",
+  "accept confirm allow",
+  "dismiss cancel decline reject",
+  "month monthly recurring",
+  "shop store purchase buy",
+  "temperature weather forecast climate",
+  "company organization",
+  "shortcut hotkey key",
+  "count number",
+  "pointer mouse cursor",
+  "backup snapshot dump",
+  "outage incident problem",
 ];
 
 const ACTIONS =
-  "add apply ask build call change check close create delete do edit execute fetch fill find generate get give handle insert list load look make manage modify move new open order " +
-  "perform post print process put query read remove retrieve return run save search see select send set show start stop store submit take turn type update upload use view wait write";
+  "accept add adjust allow analyze answer apply approve archive ask assign attach book browse build buy calculate call cancel capture change check choose clean clear click close collect combine " +
+  "compare compile compress compute confirm connect control convert copy count create cut decode define delete deploy describe design detect disable do download draw drop edit enable encode end " +
+  "enter erase estimate evaluate examine execute explain export extract fetch fill filter find finish fix follow format generate get give handle hide import improve insert inspect install invert invite " +
+  "join keep launch learn leave list load locate lock look lookup make manage mark match measure merge modify monitor move mute open order organize pause pay perform pick plan play post prepare press preview " +
+  "print process produce publish pull push put query rate read receive record register reject remove rename render repair repeat replace reply report request reset resize resolve restart restore " +
+  "retrieve return revert review rotate run save scan schedule search see select send set share ship show sign skip solve sort split start stop store submit subscribe suggest switch sync take tell test " +
+  "track train transform translate trigger try turn type unlock update upgrade upload use validate verify view visit wait watch work write";
 
 /** Stems of what is done to things. Tools for anything do it, so it tells less of a tool than the thing it is done to. */
 export const ACTION_STEMS: ReadonlySet<string> = new Set(ACTIONS.split(" ").map(stem));

@@ -29,10 +29,12 @@ export interface SearchIndex {
 }
 
 /** How much a word counts that is found there. */
-const BOOST: Readonly<Record<SearchField, number>> = { name: 6, title: 3, keywords: 4, server: 2.5, description: 1.5, parameters: 0.8 };
-const FIELDS: readonly SearchField[] = ["name", "title", "keywords", "server", "description", "parameters"];
-/** What answers much less of the question than the best answer does is left out. */
-const MIN_OF_BEST = 0.65;
+const BOOST: Readonly<Record<SearchField, number>> = { name: 6, title: 3, keywords: 4, server: 2.5, summary: 1.5, details: 0.8, parameters: 0.8 };
+const FIELDS: readonly SearchField[] = ["name", "title", "keywords", "server", "summary", "details", "parameters"];
+/** What answers much less of the question than the best answer does is left out, the sooner when that answers nearly all of it. */
+const MIN_OF_BEST = 0.5;
+const MIN_OF_WHOLE = 0.7;
+const WHOLE = 0.85;
 
 /** Cheap to make: the index is built by the first search. */
 export function createSearchIndex(entries: readonly CatalogEntry[]): SearchIndex {
@@ -87,7 +89,8 @@ function found({ entries, index, names }: Built, units: readonly QueryUnit[], { 
     return isAnswer ? [{ entry, share, score: Math.round(100 * score) / 100 }] : [];
   });
   const best = answers.reduce((most, { share }) => Math.max(most, share), 0);
-  const near = answers.filter(({ share }) => share >= best * MIN_OF_BEST);
+  const least = best * (best < WHOLE ? MIN_OF_BEST : MIN_OF_WHOLE);
+  const near = answers.filter(({ share }) => share >= least);
   return near.toSorted(byScore).map(({ entry, score }) => ({ entry, score }));
 }
 
