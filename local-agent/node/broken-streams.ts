@@ -36,7 +36,7 @@ export function answerBrokenStreams(transport: Transport, upstream: UpstreamFetc
     if (id === null || isResumable) return;
     timers.after(LAST_EVENTS_MS, () => {
       if (!open.delete(id)) return;
-      const message = error === null ? "The server ended the stream before it answered." : `The stream broke before the answer: ${error.message}`;
+      const message = error === null ? "The server ended the stream before it answered." : `No answer came: ${error.message}`;
       transport.onmessage?.({ jsonrpc: "2.0", id, error: { code: CONNECTION_LOST, message } });
     });
   };

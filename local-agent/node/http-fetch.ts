@@ -48,6 +48,7 @@ export function upstreamFetch(options: UpstreamFetchOptions): UpstreamFetch {
         await response.body?.cancel();
         throw new Error(`The server answered with a redirect (${response.status}), which is not followed while "requestHeadersCommand" is set.`);
       }
+      if (response.status === 202 && isHandshake(body)) upstream.onStreamEnd?.(body ?? "", { error: NO_ANSWER, isResumable: false });
       const bounded = boundedResponse(response, (end) => upstream.onStreamEnd?.(body ?? "", end));
       tokens.set(bounded, bearerOf(headers));
       return bounded;
@@ -62,6 +63,13 @@ async function headersOf(url: string | URL, init: RequestInit, body: string | nu
   const request = { method: init.method ?? "GET", url: String(url), body: body ?? "", signal: init.signal ?? new AbortController().signal };
   for (const [name, value] of await requestHeaders(command, request, host)) headers.set(name, value);
   return headers;
+}
+
+const NO_ANSWER = new Error("the server accepted the first request without an answer (202)");
+
+/** Before there is a session nothing else could bring the answer later. */
+function isHandshake(body: string | null): boolean {
+  return body !== null && /"method":"(?:initialize|server\/discover)"/.test(body);
 }
 
 function bearerOf(headers: Headers): string | null {
