@@ -15,17 +15,19 @@ import { systemTimers } from "./system-time.ts";
 /** Each may take half a gigabyte and a core; more wait, within their deadline. */
 const SCRIPTS_AT_ONCE = 4;
 
+const PLACES = { process: openScriptProcess, thread: openScriptThread } as const;
+
 type Run = Parameters<ScriptRunner["run"]>[0];
 
 export interface ScriptRunnerOptions {
-  /** Left out: a process, unless this program is not one that Node runs. */
-  readonly place?: "process" | "thread";
+  /** Left out: a process, unless this program is not one that Node runs. A function: a place of the caller's own. */
+  readonly place?: "process" | "thread" | OpenScriptPlace;
   readonly timers?: Timers;
 }
 
 export function createScriptRunner(options: ScriptRunnerOptions = {}): ScriptRunner {
   const place = options.place ?? ("bun" in process.versions || "electron" in process.versions ? "thread" : "process");
-  const open = place === "process" ? openScriptProcess : openScriptThread;
+  const open = typeof place === "function" ? place : PLACES[place];
   const seats = createSeats(SCRIPTS_AT_ONCE);
   return { run: (run) => runScript(run, { open, seats, timers: options.timers ?? systemTimers }) };
 }
