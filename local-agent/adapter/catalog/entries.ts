@@ -182,8 +182,12 @@ function titleOf(title: string | undefined): string | null {
 /** Line breaks stay; what hides or reorders text is shown as its number. */
 function bounded(text: string): string {
   const cut = text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION).replace(/[\ud800-\udbff]$/, "")}…` : text;
-  return visibleBlock(cut.trim());
+  const trimmed = cut.trim();
+  // Nearly every description is plain, and this looks at thousands of them before anybody gets an answer.
+  return PLAIN.test(trimmed) ? trimmed : visibleBlock(trimmed);
 }
+
+const PLAIN = /^[ -~\n\t]*$/;
 
 function line(text: string): string {
   return visibleLine(text, 100);

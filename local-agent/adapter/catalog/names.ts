@@ -27,9 +27,12 @@ export function serverPrefix(server: string, mode: ToolPrefix): string {
 
 /** The name a tool is shown under, before anything is known of others that want the same one. */
 export function displayedName(tool: string, server: string, mode: ToolPrefix): string {
-  const name = toolForm(tool);
-  const prefix = serverPrefix(server, mode);
-  if (prefix === "" || name.startsWith(`${prefix}_`)) return name;
+  return prefixed(serverPrefix(server, mode), toolForm(tool));
+}
+
+/** The prefix before the tool's safe name, unless that bears it already. */
+export function prefixed(prefix: string, name: string): string {
+  if (prefix === "" || (name.startsWith(`${prefix}_`) && name.length > prefix.length + 1)) return name;
   return `${prefix}_${name}`;
 }
 

@@ -4,7 +4,7 @@
  * tool is called today: then they mean that one.
  */
 import type { ToolPrefix } from "../config/server-definition.ts";
-import { displayedName, serverForm, serverPrefix, toolForm } from "./names.ts";
+import { prefixed, serverForm, serverPrefix, toolForm } from "./names.ts";
 
 export interface NamedTool {
   readonly server: string;
@@ -23,14 +23,24 @@ export interface ToolSelectors {
  * @param prefixOf how a server's tools are prefixed
  */
 export function createToolSelectors(tools: Iterable<NamedTool>, prefixOf: (server: string) => ToolPrefix): ToolSelectors {
+  const formsOf = remembered((server: string) => serverForms(server, prefixOf(server)));
   // Most configurations select nothing, and a start with thousands of tools should not pay for that.
   let claims: ReadonlyMap<string, string | null> | null = null;
+  const known = new Map<string, Map<string, ReadonlySet<string>>>();
 
-  function namesOf(tool: NamedTool): Set<string> {
-    const prefix = prefixOf(tool.server);
-    const names = currentNames(tool, prefix);
-    claims ??= claimedNames(tools, prefixOf);
-    for (const name of earlierNames(tool, names)) {
+  function namesOf(tool: NamedTool): ReadonlySet<string> {
+    const ofServer = known.get(tool.server) ?? new Map<string, ReadonlySet<string>>();
+    known.set(tool.server, ofServer);
+    const names = ofServer.get(tool.original) ?? allNames(tool);
+    ofServer.set(tool.original, names);
+    return names;
+  }
+
+  function allNames(tool: NamedTool): ReadonlySet<string> {
+    const forms = formsOf(tool.server);
+    const names = currentNames(tool, forms);
+    claims ??= claimedNames(tools, formsOf);
+    for (const name of earlierNames(tool, forms, names)) {
       if (isFree(claims.get(name), tool.server)) names.add(name);
     }
     return names;
@@ -85,22 +95,38 @@ function isFree(claim: string | null | undefined, server: string): boolean {
 }
 
 /** What each name means today; null: tools of several servers. */
-function claimedNames(tools: Iterable<NamedTool>, prefixOf: (server: string) => ToolPrefix): ReadonlyMap<string, string | null> {
+function claimedNames(tools: Iterable<NamedTool>, formsOf: (server: string) => ServerForms): ReadonlyMap<string, string | null> {
   const claims = new Map<string, string | null>();
   for (const tool of tools) {
-    for (const name of currentNames(tool, prefixOf(tool.server))) {
+    for (const name of currentNames(tool, formsOf(tool.server))) {
       claims.set(name, isFree(claims.get(name), tool.server) ? tool.server : null);
     }
   }
   return claims;
 }
 
+/** What all tools of one server have in common. */
+interface ServerForms {
+  readonly form: string;
+  /** With hyphens written as numbers, too. */
+  readonly numbered: string;
+  /** The active one first. */
+  readonly prefixes: readonly string[];
+}
+
 const PREFIXES: readonly ToolPrefix[] = ["server", "short", "mcp"];
 
-function currentNames({ server, original }: NamedTool, prefix: ToolPrefix): Set<string> {
-  const names = new Set([original, displayedName(original, server, prefix)]);
-  for (const each of PREFIXES) names.add(displayedName(original, server, each));
-  return names.add(unmistakableName(original, server));
+function serverForms(server: string, active: ToolPrefix): ServerForms {
+  const form = serverForm(server);
+  const prefixes = [active, ...PREFIXES].map((mode) => serverPrefix(server, mode));
+  return { form, numbered: form.replaceAll("-", "_2d_"), prefixes: [...new Set(prefixes)] };
+}
+
+function currentNames({ original }: NamedTool, { form, prefixes }: ServerForms): Set<string> {
+  const tool = toolForm(original);
+  const names = new Set([original]);
+  for (const prefix of prefixes) names.add(prefixed(prefix, tool));
+  return names.add(`${form}__${tool}`);
 }
 
 /** A shown name for when the usual ones are contested: no other server's tool can have it by its prefix alone. */
@@ -109,11 +135,20 @@ export function unmistakableName(tool: string, server: string): string {
 }
 
 /** With underscores for hyphens, with hyphens of the server written as numbers, and with the prefix doubled. */
-function earlierNames({ server, original }: NamedTool, current: Iterable<string>): Set<string> {
+function earlierNames({ original }: NamedTool, { numbered, prefixes }: ServerForms, current: Iterable<string>): Set<string> {
   const tool = toolForm(original);
-  const names = [...current].map((name) => name.replaceAll("-", "_"));
-  const numbered = serverForm(server).replaceAll("-", "_2d_");
-  names.push(`${numbered}_${tool.replaceAll("-", "_")}`, `mcp__${numbered}_${tool.replaceAll("-", "_")}`);
-  for (const each of PREFIXES) names.push(`${serverPrefix(server, each)}_${tool}`);
-  return new Set(names);
+  const plain = tool.replaceAll("-", "_");
+  const names = new Set([`${numbered}_${plain}`, `mcp__${numbered}_${plain}`]);
+  for (const name of current) names.add(name.replaceAll("-", "_"));
+  for (const prefix of prefixes) if (prefix !== "") names.add(`${prefix}_${tool}`);
+  return names;
+}
+
+function remembered<T>(compute: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>();
+  return (name) => {
+    const value = known.get(name) ?? compute(name);
+    known.set(name, value);
+    return value;
+  };
 }

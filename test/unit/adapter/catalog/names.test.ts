@@ -47,6 +47,7 @@ describe("the shown name of a tool", () => {
     ["firecrawl_scrape", "firecrawl", "server", "firecrawl_scrape"],
     ["firecrawl.scrape", "firecrawl", "server", "firecrawl_scrape"],
     ["firecrawl", "firecrawl", "server", "firecrawl_firecrawl"],
+    ["firecrawl_", "firecrawl", "server", "firecrawl_firecrawl_"],
     ["firecrawl_scrape", "firecrawl", "mcp", "mcp__firecrawl_firecrawl_scrape"],
     ["my_srv_x", "my-srv", "server", "my-srv_my_srv_x"],
     ["fire\u202ecrawl\n", "s", "server", "s_fire_202e_crawl_a_"],
