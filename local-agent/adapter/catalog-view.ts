@@ -14,6 +14,8 @@ export interface CatalogView {
   all(): Catalog;
   /** [CL60] What is offered to be found: nothing of a server that failed a moment ago. */
   offered(): { readonly entries: readonly CatalogEntry[]; readonly index: SearchIndex };
+  /** The tool as it is known now; null: it is not offered any more. */
+  current(entry: CatalogEntry): CatalogEntry | null;
   servers(): readonly ResolvableServer[];
   /** Servers whose tools are left out of what is offered. */
   inBackoff(): readonly string[];
@@ -50,6 +52,7 @@ export function createCatalogView(parts: {
       }
       return offered;
     },
+    current: (entry) => view.all().entries.find((each) => each.server === entry.server && each.original === entry.original) ?? null,
     servers: () => [...config.servers.values()].map(({ name }) => standingOf(name)),
     inBackoff: () => view.servers().flatMap(({ name, standing }) => (standing === "backoff" ? [name] : [])),
     unlisted: () => view.servers().flatMap(({ name, standing, known }) => (standing === "usable" && known === null ? [name] : [])),

@@ -49,7 +49,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
   };
   const { approver, sha256, newId } = ports;
   const approvals = createApprovals({ approver, sha256, newId, isRequired: needsApproval });
-  const invoke = createInvoke({ pool, approvals, checksDirect: settings.strictDirectToolArguments });
+  const invoke = createInvoke({ pool, approvals, checksDirect: settings.strictDirectToolArguments, current: (entry) => view.current(entry) });
   const presenter = { guard, files: ports.output };
   const parts: ProxyParts = {
     config,

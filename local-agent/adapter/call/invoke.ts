@@ -39,23 +39,46 @@ export type Answer =
 /** Never rejects. */
 export type Invoke = (invocation: Invocation) => Promise<Result<Answer, CallFailure>>;
 
-/** @param parts `checksDirect`: whether arguments of direct tools are checked here, too (`strictDirectToolArguments`) */
-export function createInvoke(parts: { readonly pool: UpstreamPool; readonly approvals: Approvals; readonly checksDirect: boolean }): Invoke {
+export interface InvokeParts {
+  readonly pool: UpstreamPool;
+  readonly approvals: Approvals;
+  /** Whether arguments of direct tools are checked here, too (`strictDirectToolArguments`). */
+  readonly checksDirect: boolean;
+  /** The tool as it is known now; null: it is not offered any more. */
+  readonly current: (entry: CatalogEntry) => CatalogEntry | null;
+}
+
+export function createInvoke(parts: InvokeParts): Invoke {
   const { pool, approvals, checksDirect } = parts;
 
   return async (invocation) => {
-    const { entry, origin, signal } = invocation;
-    const args = readArguments(entry, invocation.args, origin !== "direct" || checksDirect);
+    const { origin, signal } = invocation;
+    const entry = await upToDate(invocation, parts);
+    if (!entry.ok) return entry;
+    const args = readArguments(entry.value, invocation.args, origin !== "direct" || checksDirect);
     if (!args.ok) return args;
-    const allowed = await approvals.ask({ ...invocation, args: args.value });
+    const subject = { ...invocation, entry: entry.value, args: args.value };
+    const allowed = await approvals.ask(subject);
     if (!allowed.ok) return allowed;
+    const { server } = subject.entry;
     try {
-      const used = await pool.use(entry.server, { signal, caller: invocation.caller }, (upstream) => request(upstream, invocation, args.value));
+      const used = await pool.use(server, { signal, caller: invocation.caller }, (upstream) => request(upstream, subject));
       return used.ok ? used : err(used.error);
     } catch (error) {
-      return err(thrownFailure(error, { server: entry.server, aborted: signal.aborted }));
+      return err(thrownFailure(error, { server, aborted: signal.aborted }));
     }
   };
+}
+
+/** [CL8] What is checked, shown and called is the tool as its server offers it now, not as it was known from an earlier connection. */
+async function upToDate({ entry, caller, signal }: Invocation, { pool, current }: InvokeParts): Promise<Result<CatalogEntry, CallFailure>> {
+  if (entry.freshness === "live") return ok(entry);
+  const connected = await pool.connect(entry.server, { signal, caller });
+  if (!connected.ok) return connected;
+  const now = current(entry);
+  if (now !== null) return ok(now);
+  const message = `"${entry.displayed}" is not offered by "${entry.server}" any more. mcp({server: ${JSON.stringify(entry.server)}}) lists what is.`;
+  return err({ code: "tool_not_found_after_reconnect", message });
 }
 
 /** [CL7] The upstream is not troubled with arguments that its own schema refuses. */
@@ -70,7 +93,7 @@ function readArguments(entry: CatalogEntry, given: unknown, isChecked: boolean):
   return err({ code: "call_failed", message, details: { problems } });
 }
 
-async function request(upstream: UsedUpstream, { entry, onProgress }: Invocation, args: JsonObject): Promise<Answer> {
+async function request(upstream: UsedUpstream, { entry, args, onProgress }: Invocation & { readonly args: JsonObject }): Promise<Answer> {
   const options = upstream.requestOptions((progress) => onProgress(progressLine(progress)));
   if (entry.resourceUri !== null) return { kind: "resource", result: await upstream.client.readResource({ uri: entry.resourceUri }, options) };
   // Without an output schema here the client passes on what does not fit: the work is done by then, and its result is worth showing.

@@ -3,7 +3,6 @@
  * compiled, their patterns run in linear time, and what they may ask of one check is counted. A schema that cannot be used checks nothing;
  * the upstream checks its own arguments in any case.
  */
-import type { JsonSchemaType, jsonSchemaValidator } from "@modelcontextprotocol/client";
 import type { ErrorObject, Options, ValidateFunction } from "ajv";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -31,18 +30,6 @@ export function schemaCheck(schema: object): SchemaCheck {
   known.set(schema, made);
   return made;
 }
-
-/** The same for the SDK's client, which checks what tools return. */
-export const boundedSchemaValidator: jsonSchemaValidator = {
-  getValidator<T>(schema: JsonSchemaType) {
-    const check = schemaCheck(schema);
-    return (input: unknown) => {
-      const problems = check(input);
-      if (problems.length > 0) return { valid: false as const, data: undefined, errorMessage: problems.join("; ") };
-      return { valid: true as const, data: input as T, errorMessage: undefined };
-    };
-  },
-};
 
 function makeCheck(schema: object): SchemaCheck {
   const dialect = dialectOf(schema);

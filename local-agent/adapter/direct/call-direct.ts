@@ -13,8 +13,7 @@ export async function callDirect(name: string, call: AdapterCall, parts: ProxyPa
     return presentFailure(parts.presenter, { code: "tool_not_found", message }, { tool: name });
   }
   // What it is now counts for the call; what was registered may be of an earlier list.
-  const entry =
-    parts.view.all().entries.find(({ server, original }) => server === tool.entry.server && original === tool.entry.original) ?? tool.entry;
+  const entry = parts.view.current(tool.entry) ?? tool.entry;
   const called = await parts.invoke({ entry, args: call.args, origin: "direct", caller, callId, signal, onProgress });
   return presentCall(parts.presenter, called, {
     details: { server: entry.server, tool: entry.original },
