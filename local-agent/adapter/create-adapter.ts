@@ -19,7 +19,10 @@ import { createUpstreamPool } from "./upstream/pool.ts";
 import type { UpstreamPool } from "./upstream/upstream-pool.ts";
 
 export interface AdapterHost {
-  /** Whether the host has a tool of its own by this name, which a model may confuse with an upstream's. */
+  /**
+   * Whether the host has a tool of its own by this name: a model may confuse it with an upstream's, and no direct tool may take its place.
+   * False for tools that the host registered for this adapter.
+   */
   readonly isNative: (name: string) => boolean;
 }
 
@@ -61,7 +64,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
     needsApproval,
     directToolsFrozen: settings.freezeDirectTools,
   };
-  const surface = createSurface({ config, pool, view, env: ports.env });
+  const surface = createSurface({ config, pool, view, env: ports.env, isNative: host.isNative });
   const frame = resultFrame(ports.log);
 
   return {

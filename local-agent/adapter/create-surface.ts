@@ -1,7 +1,9 @@
 /** What a host has registered of the adapter: its tools, and the news that they changed. */
+import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter, AdapterEvent, OfferedTool } from "./adapter.ts";
 import type { CatalogView } from "./catalog-view.ts";
-import type { DirectTools, ServerDefinition, UpstreamConfig } from "./config/server-definition.ts";
+import { type DirectSelection, parseDirectOverride, selectDirect } from "./catalog/direct-selection.ts";
+import type { UpstreamConfig } from "./config/server-definition.ts";
 import { createDirectSurface } from "./direct/direct-surface.ts";
 import type { Environment } from "./ports.ts";
 import { mcpTool } from "./proxy/mcp-tool.ts";
@@ -18,16 +20,17 @@ export function createSurface(parts: {
   readonly pool: UpstreamPool;
   readonly view: CatalogView;
   readonly env: Environment;
+  readonly isNative: (name: string) => boolean;
 }): Surface {
   const { config, pool, view } = parts;
   const { settings } = config;
   const enabled = [...config.servers.values()].flatMap((server) => (server.state === "enabled" ? [server.definition] : []));
   const events = createEvents();
-  const direct = createDirectSurface({ isFrozen: settings.freezeDirectTools, select: () => selectDirect(view, enabled) });
+  const override = parseDirectOverride(parts.env["MCP_DIRECT_TOOLS"]);
+  const direct = createDirectSurface({ isFrozen: settings.freezeDirectTools, select: () => selection().tools });
   // [CL41] Made once: what servers say of themselves is taken as it was known then.
   const proxy = mcpTool(enabled.map(({ name }) => ({ name, instructions: pool.held(name)?.catalog.instructions ?? null })));
-  for (const { server, message } of view.all().warnings) events.notice(`${server}: ${message}`);
-  warnOfMany();
+  warn();
   let offersProxy = proxyTool() !== null;
   const unsubscribe = pool.subscribe((event) => {
     if (event.t === "state") events.say({ t: "status" });
@@ -48,10 +51,16 @@ export function createSurface(parts: {
     return settings.disableProxyTool && isDirectComplete() ? null : proxy;
   }
 
+  function selection(): DirectSelection {
+    const { entries, selectors } = view.all();
+    const servers = enabled.map(({ name, directTools }) => ({ name, directTools, isListed: pool.held(name) !== null }));
+    return selectDirect({ servers, entries, selectors, override, isReserved: parts.isNative });
+  }
+
   /** [CL43] Without the proxy, a tool that is not direct yet could not be found at all. */
   function isDirectComplete(): boolean {
-    const wanted = enabled.filter(({ directTools }) => isSome(directTools));
-    return wanted.length > 0 && wanted.every(({ name, directTools }) => directTools !== "search" && pool.held(name) !== null);
+    const { tools, awaited } = selection();
+    return tools.length > 0 && awaited.length === 0 && tools.every(({ shown }) => shown);
   }
 
   /** A listing that was asked for may change what is frozen. */
@@ -65,32 +74,20 @@ export function createSurface(parts: {
     const toolsChanged = direct.update(server, why);
     const proxyChanged = offersProxy !== (proxyTool() !== null);
     offersProxy = proxyTool() !== null;
-    if (toolsChanged) warnOfMany();
+    warn();
     events.say({ t: "status" });
     events.say({ t: "prompts" });
     if (toolsChanged || proxyChanged) events.say({ t: "tools" });
   }
 
-  function warnOfMany(): void {
+  function warn(): void {
+    for (const { server, message } of [...view.all().warnings, ...selection().warnings]) events.notice(`${visibleLine(server, 100)}: ${message}`);
     const count = direct.tools().filter(({ shown }) => shown).length;
     if (!settings.warnOnLargeDirectTools || count < MANY_DIRECT_TOOLS) return;
     events.notice(
       `${count} MCP tools are direct; each costs the model some 200 tokens. A list of names in "directTools" keeps to the ones that matter.`,
     );
   }
-}
-
-function isSome(directTools: DirectTools): boolean {
-  return directTools === true || directTools === "search" || (Array.isArray(directTools) && directTools.length > 0);
-}
-
-function selectDirect(view: CatalogView, enabled: readonly ServerDefinition[]) {
-  const wanted = new Map(enabled.map(({ name, directTools }) => [name, directTools]));
-  return view.all().entries.flatMap((entry) => {
-    const direct = wanted.get(entry.server) ?? false;
-    const isDirect = Array.isArray(direct) ? direct.includes(entry.original) : direct !== false;
-    return isDirect ? [{ entry, shown: direct !== "search" }] : [];
-  });
 }
 
 /** A class's methods as a plain object, so that one of them can be another. */
