@@ -2,55 +2,14 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import type { ServerDefinition, ServerTransport, UpstreamConfig } from "../../local-agent/adapter/config/server-definition.ts";
+import type { ServerDefinition, UpstreamConfig } from "../../local-agent/adapter/config/server-definition.ts";
 import type { Caller, StoredCatalog, TransportFactory, TrustSubject, UpstreamQuestion } from "../../local-agent/adapter/ports.ts";
 import { createUpstreamPool } from "../../local-agent/adapter/upstream/pool.ts";
 import type { PoolEvent, UpstreamPool, UseOptions } from "../../local-agent/adapter/upstream/upstream-pool.ts";
+import { silentLog } from "../../local-agent/node/log-sinks.ts";
+import type { Clock, Timers } from "../../shared/ports.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { ScriptedUpstreams } from "./scripted-upstreams.ts";
-
-export const STDIO: ServerTransport = { kind: "stdio", command: "demo", args: [], env: {}, cwd: null, inheritEnv: true, plugin: null };
-
-export function httpServer(url = "http://127.0.0.1:9/mcp"): ServerTransport {
-  return {
-    kind: "http",
-    url,
-    speaks: "any",
-    headers: {},
-    auth: "unset",
-    bearerToken: null,
-    bearerTokenEnv: null,
-    bearerTokenStore: false,
-    requestHeadersCommand: null,
-    caFile: null,
-    oauth: null,
-    literal: false,
-  };
-}
-
-export function definitionOf(name: string, given: Partial<ServerDefinition> = {}): ServerDefinition {
-  return {
-    name,
-    transport: STDIO,
-    entry: {},
-    lifecycle: "lazy",
-    idleTimeoutMs: 600_000,
-    requestTimeoutMs: null,
-    protocolVersion: "legacy",
-    exposeResources: true,
-    directTools: false,
-    toolPrefix: "server",
-    includeTools: null,
-    excludeTools: [],
-    searchKeywords: {},
-    approveTools: false,
-    debug: false,
-    trace: false,
-    origins: {},
-    projectText: null,
-    ...given,
-  };
-}
 
 export interface PoolUnderTest {
   readonly pool: UpstreamPool;
@@ -69,12 +28,14 @@ export interface PoolGiven {
   readonly kept?: ReadonlyMap<string, StoredCatalog>;
   readonly settings?: { readonly sampling?: boolean; readonly elicitation?: boolean };
   readonly transports?: TransportFactory;
-  readonly timers?: ManualClock;
+  /** Absent: the test moves time. */
+  readonly time?: Clock & Timers;
   readonly others?: UpstreamConfig["servers"];
 }
 
 export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
-  const clock = given.timers ?? new ManualClock();
+  const clock = new ManualClock();
+  const time = given.time ?? clock;
   const upstreams = new ScriptedUpstreams();
   const events: PoolEvent[] = [];
   const kept = new Map(given.kept);
@@ -93,9 +54,9 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
     config,
     hash: (definition) => `hash of ${definition.name}`,
     ports: {
-      clock,
-      timers: clock,
-      log: { event: () => undefined },
+      clock: time,
+      timers: time,
+      log: silentLog,
       transports: given.transports ?? upstreams,
       sha256: (text) => createHash("sha256").update(text).digest("hex"),
       metadata: { read: async () => kept, write: async (server, entry) => void kept.set(server, entry) },
@@ -134,8 +95,17 @@ export function useOptions(given: Partial<UseOptions> = {}): UseOptions {
 }
 
 /** One call of the tool `echo`. */
-export async function echo(pool: UpstreamPool, server: string, options: UseOptions = useOptions()) {
-  return pool.use(server, options, (upstream) => upstream.client.callTool({ name: "echo", arguments: {} }, upstream.requestOptions()));
+export function echo(pool: UpstreamPool, server: string, options: UseOptions = useOptions()) {
+  return callOf(pool, server, { name: "echo", arguments: { text: "hello" } }, options);
+}
+
+export function callOf(
+  pool: UpstreamPool,
+  server: string,
+  call: { readonly name: string; readonly arguments: Record<string, unknown> },
+  options: UseOptions = useOptions(),
+) {
+  return pool.use(server, options, (upstream) => upstream.client.callTool(call, upstream.requestOptions()));
 }
 
 /** Until everything that needs no time has happened. */

@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { UpstreamCatalog } from "../../../../local-agent/adapter/catalog/upstream-catalog.ts";
-import { freshnessOf } from "../../../../local-agent/adapter/catalog/stored-catalog.ts";
 import { declaresValidHeaders } from "../../../../local-agent/adapter/upstream/header-declarations.ts";
-import { advance, definitionOf, echo, httpServer, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { advance, echo, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { httpServer } from "../../../support/server-transports.ts";
+import { serverDefinition } from "../../../support/server-definitions.ts";
 import { NEVER, RpcError, type ScriptedPeer, type ScriptedUpstreams } from "../../../support/scripted-upstreams.ts";
 
 const DAY = 24 * 3_600_000;
@@ -25,7 +26,7 @@ test("[UP70] what was listed in an earlier run is held without a connection, of 
     ["demo", { configHash: "hash of demo", catalog: catalogOf() }],
     ["changed", { configHash: "another", catalog: catalogOf() }],
   ]);
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo"), definitionOf("changed")], kept });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo"), serverDefinition("changed")], kept });
   expect(pool.held("demo")).toMatchObject({ freshness: "cached", catalog: { tools: [{ name: "kept" }] } });
   expect(pool.held("changed")).toBeNull();
   expect(upstreams.of("demo")).toEqual([]);
@@ -38,19 +39,18 @@ test.each([
   ["an hour", 3_600_000, 3_600_000, "stale"],
   ["nothing", 0, 0, "stale"],
   ["a year", 365 * DAY, 8 * DAY, "stale"],
-] as const)("[UP70] a catalog that is good for %s is, after its time, stale and still held (%#)", (_for, ttlMs, age, freshness) => {
-  expect(freshnessOf(catalogOf({ ttlMs }), 1_000_000 + age)).toBe(freshness);
-});
-
-test("[UP70] a clock that was set back makes nothing fresh for ever", () => {
-  for (const age of [-1, -1000, -365 * DAY]) expect(freshnessOf(catalogOf(), 1_000_000 + age)).toBe("stale");
+] as const)("[UP70] a catalog that is good for %s is, after its time, stale and still held (%#)", async (_for, ttlMs, age, freshness) => {
+  const kept = new Map([["demo", { configHash: "hash of demo", catalog: catalogOf({ ttlMs }) }]]);
+  const { pool, clock } = await poolUnderTest({ servers: [serverDefinition("demo")], kept });
+  clock.advance(age);
+  expect(pool.held("demo")).toMatchObject({ freshness, catalog: { tools: [{ name: "kept" }] } });
 });
 
 test.each([
   ["nothing", {}],
   ["zero", { ttlMs: 0 }],
 ])("[UP70] a modern server that hints at %s stays searchable in the next run, marked, and its first call lists anew", async (_hint, hint) => {
-  const servers = [definitionOf("demo", { protocolVersion: "2026-07-28" })];
+  const servers = [serverDefinition("demo", { protocolVersion: "2026-07-28" })];
   const first = await poolUnderTest({ servers });
   first.upstreams.script("demo").modern = true;
   first.upstreams.script("demo").methods["tools/list"] = () => ({ tools: [{ name: "echo", inputSchema: { type: "object" } }], ...hint });
@@ -65,7 +65,7 @@ test.each([
 });
 
 test("[UP71] a server that comes back with other tools loses the old ones, told and kept", async () => {
-  const { pool, upstreams, kept, events } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, kept, events } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   upstreams.of("demo")[0]?.die();
   upstreams.script("demo").tools = [{ name: "new", inputSchema: { type: "object" } }];
@@ -78,7 +78,7 @@ test("[UP71] a server that comes back with other tools loses the old ones, told 
 });
 
 test("[UP71] the end of one server leaves what another offers", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo"), definitionOf("other")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo"), serverDefinition("other")] });
   await Promise.all([echo(pool, "demo"), echo(pool, "other")]);
   upstreams.of("other")[0]?.die();
   await settled();
@@ -90,7 +90,7 @@ test("[UP71] the end of one server leaves what another offers", async () => {
 test("[UP72] resources and prompts that cannot be listed stay as they were; tools that cannot be listed are a failed connection", async () => {
   const resource = { uri: "note://a", name: "a" };
   const kept = new Map([["demo", { configHash: "hash of demo", catalog: catalogOf({ resources: [resource], prompts: [{ name: "p" }] }) }]]);
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")], kept });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")], kept });
   const script = upstreams.script("demo");
   script.capabilities = { tools: {}, resources: {}, prompts: {} };
   expect(await pool.connect("demo", useOptions())).toMatchObject({ ok: true, value: { resources: [resource], prompts: [{ name: "p" }] } });
@@ -101,7 +101,7 @@ test("[UP72] resources and prompts that cannot be listed stay as they were; tool
 });
 
 test("[UP72] a listing that fails while the server is connected leaves its tools", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   upstreams.script("demo").methods["tools/list"] = () => new RpcError(-32603, "busy");
   upstreams.of("demo")[0]?.notify("notifications/tools/list_changed");
@@ -112,7 +112,7 @@ test("[UP72] a listing that fails while the server is connected leaves its tools
 });
 
 test("[UP73] pages are gathered, and pages without end are not", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const page = (cursor: unknown) => Number(cursor ?? 0);
   const script = upstreams.script("demo");
   script.methods["tools/list"] = ({ cursor }) => {
@@ -129,7 +129,7 @@ test("[UP73] pages are gathered, and pages without end are not", async () => {
 });
 
 test("[UP73] of a giant catalog the first 5,000 tools are taken", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   upstreams.script("demo").methods["tools/list"] = ({ cursor }) => {
     const from = Number(cursor ?? 0);
     const tools = Array.from({ length: 2000 }, (_, index) => ({ name: `t${from + index}`, inputSchema: { type: "object" } }));
@@ -141,7 +141,7 @@ test("[UP73] of a giant catalog the first 5,000 tools are taken", async () => {
 });
 
 test("[UP73] one malformed, huge or repeated tool costs itself only", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const good = { name: "good", inputSchema: { type: "object" }, "x-own": 1 };
   const bad = [null, 7, "tool", [], {}, { name: "" }, { name: 5, inputSchema: {} }, { name: "none" }, { name: "odd", inputSchema: "x" }];
   const huge = { name: "huge", description: "x".repeat(300_000), inputSchema: { type: "object" } };
@@ -152,7 +152,7 @@ test("[UP73] one malformed, huge or repeated tool costs itself only", async () =
 test("[UP73] whatever a server answers to a listing, connecting comes to an end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.jsonValue(), fc.record({ tools: fc.jsonValue(), nextCursor: fc.jsonValue() })), async (answer) => {
-      const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo")] });
+      const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
       upstreams.script("demo").methods["tools/list"] = () => answer ?? null;
       const connecting = pool.connect("demo", useOptions());
       await advance(clock, 200_000, 200_000);
@@ -165,7 +165,7 @@ test("[UP73] whatever a server answers to a listing, connecting comes to an end"
 });
 
 test("[UP74] however often a server tells of changes, it is listed at a bounded pace, and the last state is what is held", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   const [peer] = upstreams.of("demo") as [ScriptedPeer];
   for (let second = 0; second < 10; second++) {
@@ -180,7 +180,7 @@ test("[UP74] however often a server tells of changes, it is listed at a bounded 
 });
 
 test("[UP75] a modern server is listened to; a stream that drops is opened again after five seconds, and the lists are read again then", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { protocolVersion: "2026-07-28" })] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { protocolVersion: "2026-07-28" })] });
   const script = upstreams.script("demo");
   const listens: (string | number)[] = [];
   script.modern = true;
@@ -208,7 +208,9 @@ test("[UP75] a modern server is listened to; a stream that drops is opened again
 });
 
 test("[UP75] a server that cannot be listened to is not asked again, one that fails ever more seldom", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { protocolVersion: "2026-07-28", idleTimeoutMs: null })] });
+  const { pool, upstreams, clock } = await poolUnderTest({
+    servers: [serverDefinition("demo", { protocolVersion: "2026-07-28", idleTimeoutMs: null })],
+  });
   const script = upstreams.script("demo");
   script.modern = true;
   await echo(pool, "demo");
@@ -227,7 +229,7 @@ test("[UP75] a server that cannot be listened to is not asked again, one that fa
 });
 
 test("[UP75] an old server tells of changes unasked", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   expect(pool.state("demo")).toMatchObject({ listening: "legacy" });
   expect(upstreams.of("demo")[0]?.received.map(({ method }) => method)).not.toContain("subscriptions/listen");
@@ -251,7 +253,9 @@ test.each([
 });
 
 test("[UP77] log lines and changed resources are told, and a flood of them now and then", async () => {
-  const { pool, upstreams, events, clock } = await poolUnderTest({ servers: [definitionOf("demo", { transport: httpServer() })] });
+  const { pool, upstreams, events, clock } = await poolUnderTest({
+    servers: [serverDefinition("demo", { transport: httpServer("http://127.0.0.1:9/mcp") })],
+  });
   await echo(pool, "demo");
   const [peer] = upstreams.of("demo") as [ScriptedPeer];
   clock.advance(1000);

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { backoffUntil, needsTicks, tickAction, type WatchedServer } from "../../../../local-agent/adapter/upstream/lifecycle.ts";
-import { advance, definitionOf, echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { advance, echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { serverDefinition } from "../../../support/server-definitions.ts";
 import { NEVER } from "../../../support/scripted-upstreams.ts";
 
 const watched = fc.record<WatchedServer>({
@@ -49,7 +50,7 @@ test("[UP23] the time a failed server is left alone ends", () => {
 
 test("[UP50] an unused lazy server is disconnected after its idle time, not while a call runs", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({
-    servers: [definitionOf("demo", { idleTimeoutMs: 120_000, requestTimeoutMs: 10_000_000 })],
+    servers: [serverDefinition("demo", { idleTimeoutMs: 120_000, requestTimeoutMs: 10_000_000 })],
   });
   const answer = Promise.withResolvers<unknown>();
   upstreams.script("demo").methods["tools/call"] = () => answer.promise;
@@ -68,7 +69,7 @@ test("[UP50] an unused lazy server is disconnected after its idle time, not whil
 });
 
 test("[UP50] a server without an idle time stays connected", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { idleTimeoutMs: null })] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { idleTimeoutMs: null })] });
   await echo(pool, "demo");
   await advance(clock, 36_000_000, 3_600_000);
   expect(upstreams.living("demo")).toBe(1);
@@ -76,7 +77,7 @@ test("[UP50] a server without an idle time stays connected", async () => {
 
 test("[UP51] an eager server is connected at the start, and not again by itself when it ends", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({
-    servers: [definitionOf("demo", { lifecycle: "eager", idleTimeoutMs: null }), definitionOf("lazy")],
+    servers: [serverDefinition("demo", { lifecycle: "eager", idleTimeoutMs: null }), serverDefinition("lazy")],
     kept: keptOf("demo"),
   });
   pool.start();
@@ -91,7 +92,7 @@ test("[UP51] an eager server is connected at the start, and not again by itself 
 });
 
 test("[UP52] a keep-alive server is connected at the start and again when it ends, ever more patiently while that fails", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { lifecycle: "keep-alive" })], kept: keptOf("demo") });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })], kept: keptOf("demo") });
   pool.start();
   await settled();
   upstreams.of("demo")[0]?.die();
@@ -115,7 +116,10 @@ test("[UP52] a keep-alive server is connected at the start and again when it end
 });
 
 test("[UP53] a lazy-keep-alive server is left alone until its first use, and kept from then on", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { lifecycle: "lazy-keep-alive" })], kept: keptOf("demo") });
+  const { pool, upstreams, clock } = await poolUnderTest({
+    servers: [serverDefinition("demo", { lifecycle: "lazy-keep-alive" })],
+    kept: keptOf("demo"),
+  });
   pool.start();
   await advance(clock, 120_000, 30_000);
   expect(upstreams.of("demo")).toHaveLength(0);
@@ -128,7 +132,7 @@ test("[UP53] a lazy-keep-alive server is left alone until its first use, and kep
 });
 
 test("[UP54] a kept server that takes eight seconds to list its tools is no failed server", async () => {
-  const { pool, upstreams, clock, events } = await poolUnderTest({ servers: [definitionOf("demo", { lifecycle: "keep-alive" })] });
+  const { pool, upstreams, clock, events } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
   pool.start();
   await settled();
   events.length = 0;
@@ -143,7 +147,7 @@ test("[UP54] a kept server that takes eight seconds to list its tools is no fail
 });
 
 test("[UP54] a kept server that answers nothing at all any more is replaced", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { lifecycle: "keep-alive" })] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
   pool.start();
   await settled();
   upstreams.script("demo").methods["tools/list"] = (_params, peer) => (peer.number === 1 ? NEVER : undefined);
@@ -152,7 +156,7 @@ test("[UP54] a kept server that answers nothing at all any more is replaced", as
 });
 
 test("[UP55] where nothing is known of any server all are looked at, at most ten at a time", async () => {
-  const servers = Array.from({ length: 25 }, (_, index) => definitionOf(`demo${index}`));
+  const servers = Array.from({ length: 25 }, (_, index) => serverDefinition(`demo${index}`));
   const { pool, upstreams } = await poolUnderTest({ servers });
   const opening = Promise.withResolvers<void>();
   for (const { name } of servers) upstreams.script(name).opening = opening.promise;
@@ -166,7 +170,7 @@ test("[UP55] where nothing is known of any server all are looked at, at most ten
 });
 
 test("[UP56] a server that was disconnected on demand is left alone until it is used", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { lifecycle: "keep-alive" })] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
   pool.start();
   await settled();
   await pool.disconnect("demo");
@@ -179,7 +183,7 @@ test("[UP56] a server that was disconnected on demand is left alone until it is 
 });
 
 test("[UP57] a kept server's new tools are known before a turn begins, also when it was restarted meanwhile", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { lifecycle: "keep-alive" })] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
   pool.start();
   await settled();
   upstreams.script("demo").tools = [{ name: "new", inputSchema: { type: "object" } }];
@@ -196,7 +200,7 @@ test("[UP57] a kept server's new tools are known before a turn begins, also when
 });
 
 test("[UP57] a turn waits five seconds at most for that, and the slow listing is still taken", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { lifecycle: "keep-alive" })] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
   pool.start();
   await settled();
   const answer = Promise.withResolvers<unknown>();
@@ -216,7 +220,7 @@ test("[UP57] a turn waits five seconds at most for that, and the slow listing is
 });
 
 test("[UP58] closing ends every connection and the calls over them, those being made included", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo"), definitionOf("other")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo"), serverDefinition("other")] });
   upstreams.script("demo").methods["tools/call"] = () => NEVER;
   upstreams.script("other").methods["initialize"] = () => NEVER;
   const running = failureOf(echo(pool, "demo"));

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
-import { definitionOf, echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { serverDefinition } from "../../../support/server-definitions.ts";
 import { NEVER, RpcError } from "../../../support/scripted-upstreams.ts";
 
 test("[UP20] uses at the same time share one connect, and later ones the connection", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const results = await Promise.all([echo(pool, "demo"), echo(pool, "demo"), echo(pool, "demo")]);
   expect(results.every((result) => result.ok)).toBe(true);
   await echo(pool, "demo");
@@ -11,13 +12,13 @@ test("[UP20] uses at the same time share one connect, and later ones the connect
 });
 
 test("[UP20] the states on the way are told", async () => {
-  const { pool, events } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, events } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   expect(events.flatMap((event) => (event.t === "state" ? [event.state.at] : []))).toEqual(["connecting", "connected"]);
 });
 
 test("[UP21] a waiter that leaves does not end the connect for the others", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const opening = Promise.withResolvers<void>();
   upstreams.script("demo").opening = opening.promise;
   const leaving = new AbortController();
@@ -33,9 +34,9 @@ test("[UP21] a waiter that leaves does not end the connect for the others", asyn
 });
 
 test("[UP22] a server that cannot be used says why", async () => {
-  const disabled = definitionOf("off");
+  const disabled = serverDefinition("off");
   const { pool } = await poolUnderTest({
-    servers: [definitionOf("demo")],
+    servers: [serverDefinition("demo")],
     others: new Map([
       ["off", { state: "disabled", name: "off", definition: disabled }],
       ["bad", { state: "invalid", name: "bad", problem: "it has neither command nor url", origins: {} }],
@@ -50,13 +51,13 @@ test("[UP22] a server that cannot be used says why", async () => {
 });
 
 test("[UP22] a definition that cannot be resolved is told as such, and nothing is started", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   upstreams.script("demo").failure = { kind: "config", message: "The variable TOKEN is not set." };
   expect(await echo(pool, "demo")).toMatchObject({ error: { code: "invalid_server", message: expect.stringContaining("TOKEN") } });
 });
 
 test("[UP23] a call to a server that failed a moment ago is answered at once with what it failed with", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const script = upstreams.script("demo");
   script.failure = { kind: "failed", message: "connection refused" };
   expect(await echo(pool, "demo")).toMatchObject({ error: { code: "connect_failed", message: expect.stringContaining("connection refused") } });
@@ -70,7 +71,7 @@ test("[UP23] a call to a server that failed a moment ago is answered at once wit
 });
 
 test("[UP23] a server is tried at once where that is asked for, and a success forgets the failure", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   upstreams.script("demo").failure = { kind: "unavailable", message: "503" };
   expect(await echo(pool, "demo")).toMatchObject({ error: { message: expect.stringContaining("temporarily unavailable") } });
   upstreams.script("demo").failure = null;
@@ -79,7 +80,7 @@ test("[UP23] a server is tried at once where that is asked for, and a success fo
 });
 
 test("[UP24] connecting to a connected server lists anew what it offers", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   upstreams.script("demo").tools = [{ name: "other", inputSchema: { type: "object" } }];
   expect(await pool.connect("demo", useOptions())).toMatchObject({ ok: true, value: { tools: [{ name: "other" }] } });
@@ -87,7 +88,7 @@ test("[UP24] connecting to a connected server lists anew what it offers", async 
 });
 
 test("[UP24] a replacing connection takes the old one's place when it works, and the old one ends after its last call", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const answer = Promise.withResolvers<unknown>();
   upstreams.script("demo").methods["tools/call"] = () => answer.promise;
   const running = echo(pool, "demo");
@@ -101,7 +102,7 @@ test("[UP24] a replacing connection takes the old one's place when it works, and
 });
 
 test("[UP24] a replacement that fails leaves the connection that stands", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   upstreams.script("demo").failure = { kind: "failed", message: "no such file" };
   expect(await pool.connect("demo", { ...useOptions(), replace: true })).toMatchObject({ ok: false, error: { code: "connect_failed" } });
@@ -110,7 +111,7 @@ test("[UP24] a replacement that fails leaves the connection that stands", async 
 });
 
 test("[UP26] a server that ends during a call fails it with its last words, and the call is not repeated", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const script = upstreams.script("demo");
   script.stderr = "starting\nassertion failed: x > 0\n";
   script.methods["tools/call"] = (_params, peer) => {
@@ -126,7 +127,7 @@ test("[UP26] a server that ends during a call fails it with its last words, and 
 });
 
 test("[UP27] a call without an answer ends at the server's deadline, is cancelled there, and harms no other call", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo", { requestTimeoutMs: 5000 })] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { requestTimeoutMs: 5000 })] });
   const script = upstreams.script("demo");
   await echo(pool, "demo");
   script.methods["tools/call"] = () => NEVER;
@@ -143,7 +144,7 @@ test("[UP27] a call without an answer ends at the server's deadline, is cancelle
 });
 
 test("[UP27] without a configured deadline a call has a minute, and progress begins it anew", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const answer = Promise.withResolvers<unknown>();
   upstreams.script("demo").methods["tools/call"] = () => answer.promise;
   const reports: number[] = [];
@@ -167,7 +168,7 @@ test("[UP27] without a configured deadline a call has a minute, and progress beg
 });
 
 test("[UP28] a cancelled call is cancelled at the server, and its late answer harms nothing", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const answer = Promise.withResolvers<unknown>();
   const script = upstreams.script("demo");
   await echo(pool, "demo");
@@ -185,14 +186,14 @@ test("[UP28] a cancelled call is cancelled at the server, and its late answer ha
 });
 
 test("[UP28] an error of the server's reaches the caller as it is", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   upstreams.script("demo").methods["tools/call"] = () => new RpcError(-32602, "no such tool", { hint: "echo" });
   await expect(echo(pool, "demo")).rejects.toMatchObject({ code: -32602, data: { hint: "echo" } });
 });
 
 test("[UP30] a project's own server runs only when the person allows it", async () => {
   const origins = { command: { layer: "project", file: "/w/.mcp.json" }, env: { layer: "user", file: "/h/mcp.json" } } as const;
-  const under = await poolUnderTest({ servers: [definitionOf("demo", { projectText: "npx demo", origins, lifecycle: "eager" })] });
+  const under = await poolUnderTest({ servers: [serverDefinition("demo", { projectText: "npx demo", origins, lifecycle: "eager" })] });
   under.trust.known = "unasked";
   under.trust.answer = false;
   under.pool.start();

@@ -2,14 +2,15 @@ import { expect, test } from "vitest";
 import type { Caller } from "../../../../local-agent/adapter/ports.ts";
 import { createDeadlines } from "../../../../local-agent/adapter/upstream/deadlines.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
-import { definitionOf, echo, failureOf, poolUnderTest, REMOTE, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { echo, failureOf, poolUnderTest, REMOTE, settled, useOptions } from "../../../support/pool-under-test.ts";
+import { serverDefinition } from "../../../support/server-definitions.ts";
 import { NEVER, type ScriptedPeer } from "../../../support/scripted-upstreams.ts";
 
 const FORM = { message: "Your name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
 const ask = (peer: ScriptedPeer) => peer.request("elicitation/create", FORM);
 
 test("[UP40] a form is put to the person in the name of the call that runs, and its answer goes back", async () => {
-  const { pool, upstreams, questions, answerForm } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, questions, answerForm } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   upstreams.script("demo").methods["tools/call"] = async (_params, peer) => ({ content: [{ type: "text", text: JSON.stringify(await ask(peer)) }] });
   const call = echo(pool, "demo");
   await settled();
@@ -19,7 +20,7 @@ test("[UP40] a form is put to the person in the name of the call that runs, and 
 });
 
 test("[UP40] of several calls that run the question is the latest one's", async () => {
-  const { pool, upstreams, questions } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, questions } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const second: Caller = { kind: "remote", principalId: "grant:2", client: "other", probe: () => undefined };
   upstreams.script("demo").methods["tools/call"] = () => NEVER;
   const leaving = new AbortController();
@@ -33,7 +34,7 @@ test("[UP40] of several calls that run the question is the latest one's", async 
 });
 
 test("[UP40] a question ends with the call it belongs to", async () => {
-  const { pool, upstreams, questions } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, questions } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const asked = Promise.withResolvers<unknown>();
   upstreams.script("demo").methods["tools/call"] = (_params, peer) => {
     asked.resolve(ask(peer));
@@ -50,7 +51,7 @@ test("[UP40] a question ends with the call it belongs to", async () => {
 });
 
 test("[UP41] a server nobody is using asks nobody, and one that floods is answered for itself", async () => {
-  const { pool, upstreams, questions } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, questions } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
   const [peer] = upstreams.of("demo") as [ScriptedPeer];
   expect(await ask(peer)).toEqual({ action: "cancel" });
@@ -66,7 +67,7 @@ test("[UP41] a server nobody is using asks nobody, and one that floods is answer
 });
 
 test("[UP42] a server may ask a model during a call", async () => {
-  const { pool, upstreams } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const messages = [{ role: "user", content: { type: "text", text: "2+2?" } }];
   upstreams.script("demo").methods["tools/call"] = async (_params, peer) => {
     const said = await peer.request("sampling/createMessage", { messages, maxTokens: 5 });
@@ -76,7 +77,7 @@ test("[UP42] a server may ask a model during a call", async () => {
 });
 
 test("[UP29] while a person is asked no deadline of the connection runs, connecting included", async () => {
-  const { pool, upstreams, clock, questions, answerForm } = await poolUnderTest({ servers: [definitionOf("demo", { requestTimeoutMs: 5000 })] });
+  const { pool, upstreams, clock, questions, answerForm } = await poolUnderTest({ servers: [serverDefinition("demo", { requestTimeoutMs: 5000 })] });
   const script = upstreams.script("demo");
   const slow = async (_params: unknown, peer: ScriptedPeer) => void (await ask(peer));
   script.methods["tools/list"] = slow;
@@ -93,7 +94,7 @@ test("[UP29] while a person is asked no deadline of the connection runs, connect
 });
 
 test("[UP29] a listing that waits for a consent elsewhere is not cut after half a minute", async () => {
-  const { pool, upstreams, clock } = await poolUnderTest({ servers: [definitionOf("demo")] });
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   const consent = Promise.withResolvers<void>();
   upstreams.script("demo").methods["tools/list"] = () => consent.promise;
   const call = echo(pool, "demo");

@@ -1,7 +1,9 @@
 import { ProtocolError } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { isLostSession } from "../../../../local-agent/adapter/upstream/session-loss.ts";
-import { definitionOf, echo, httpServer, poolUnderTest } from "../../../support/pool-under-test.ts";
+import { echo, poolUnderTest } from "../../../support/pool-under-test.ts";
+import { httpServer } from "../../../support/server-transports.ts";
+import { serverDefinition } from "../../../support/server-definitions.ts";
 import { httpError, RpcError } from "../../../support/scripted-upstreams.ts";
 
 const LOST = [
@@ -21,7 +23,7 @@ const KEPT = [
 ] as const;
 
 function demo() {
-  return poolUnderTest({ servers: [definitionOf("demo", { transport: httpServer() })] });
+  return poolUnderTest({ servers: [serverDefinition("demo", { transport: httpServer("http://127.0.0.1:9/mcp") })] });
 }
 
 test.each(LOST)("[UP25] a session lost with %s is built anew once, and the call made again", async (_how, failure) => {
