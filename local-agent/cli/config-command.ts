@@ -47,10 +47,8 @@ export function reportText({ servers, settings, settingsNeedTrust, sources, warn
   if (settings.length > 0)
     lines.push(settingsNeedTrust ? "Settings  (the project's are used once you allow them)" : "Settings", ...fieldLines(settings, path), "");
   lines.push("Files, the later ones go before the earlier");
-  for (const { origin, found, servers: names } of sources) {
-    const what = found ? `${names.length} ${names.length === 1 ? "server" : "servers"}` : "not there";
-    lines.push(`  ${path(origin.file)}  ${what}${LAYERS[origin.layer] ?? ""}`);
-  }
+  const own = new Set(sources.filter(({ origin }) => origin.layer !== "host").flatMap(({ servers: names }) => names));
+  for (const source of sources) lines.push(`  ${path(source.origin.file)}  ${sourceText(source, own)}`);
   if (warnings.length > 0) lines.push("", "Warnings");
   for (const { file, server, message } of warnings) {
     lines.push(`  ${path(file)}${server === null ? "" : `, ${visibleLine(server, 200)}`}: ${visibleLine(message, 600)}`);
@@ -58,7 +56,17 @@ export function reportText({ servers, settings, settingsNeedTrust, sources, warn
   return `${lines.join("\n")}\n`;
 }
 
-const LAYERS: Readonly<Record<string, string>> = { import: ", imported", host: ", found", plugin: ", Agent Plugin" };
+const LAYERS: Readonly<Record<string, string>> = { import: ", imported", plugin: ", Agent Plugin" };
+
+/** Of a host nobody imported: which names it has, because those that are configured too stay as they are. */
+function sourceText({ origin, found, servers: names }: ConfigReport["sources"][number], own: ReadonlySet<string>): string {
+  if (!found) return "not there";
+  if (origin.layer === "host") {
+    const shown = names.map((name) => `${visibleLine(name, 200)}${own.has(name) ? " (configured already)" : ""}`);
+    return `found: ${shown.length === 0 ? "no servers" : shown.join(", ")}`;
+  }
+  return `${names.length} ${names.length === 1 ? "server" : "servers"}${LAYERS[origin.layer] ?? ""}`;
+}
 
 function heading({ name, state, problem, needsTrust }: ReportedServer): string {
   const marks = [

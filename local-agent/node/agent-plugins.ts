@@ -1,5 +1,4 @@
 /** Agent Plugins in directories of this machine → layers of configuration. Reads two files of each, and nothing outside of it. */
-import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { readPluginManifest, readPluginServers } from "../adapter/config/agent-plugins.ts";
 import { withoutNames } from "../adapter/config/imports.ts";
@@ -7,9 +6,9 @@ import { expandHome } from "../adapter/config/expansion.ts";
 import type { ConfigLayer } from "../adapter/config/merge.ts";
 import type { ConfigSourceReport, ConfigWarning } from "../adapter/config/server-definition.ts";
 import { agentDirectory } from "./agent-directory.ts";
-import { isWithin, realPath } from "./ancestor-roots.ts";
 import type { ConfigPlacesOptions } from "./config-places.ts";
 import { readParsedFile } from "./parsed-file.ts";
+import { isDirectory, isWithin, realPath } from "./real-paths.ts";
 
 export interface FoundPlugins {
   readonly layers: readonly ConfigLayer[];
@@ -58,7 +57,7 @@ interface ReadPlugin extends Pick<ConfigLayer, "document"> {
 
 async function readPlugin(directory: string, options: ConfigPlacesOptions): Promise<ReadPlugin> {
   const root = realPath(directory);
-  if (root === null || !statSync(root).isDirectory()) return refused(directory, "expected the directory of an Agent Plugin, and there is none");
+  if (root === null || !isDirectory(root)) return refused(directory, "expected the directory of an Agent Plugin, and there is none");
   const insideRoot = (path: string): string | null => {
     const real = realPath(join(root, path));
     return real !== null && isWithin(real, root) ? real : null;

@@ -1,8 +1,8 @@
 /** `settings.ancestorConfigRoots`: projects inside a directory of projects that share its configuration. Rule UC17 of docs/spec/upstream-config.md. */
-import { realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, relative, sep } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import { expandHome } from "../adapter/config/expansion.ts";
 import { projectFiles, type ConfigPlacesOptions, type FilePlace } from "./config-places.ts";
+import { isDirectory, isWithin, realPath } from "./real-paths.ts";
 
 export interface Ancestors {
   /** The farthest directory's first. */
@@ -29,7 +29,7 @@ function readRoot(root: string, home: string, cwd: string): { readonly directory
   const expanded = expandHome(root, home);
   if (!isAbsolute(expanded)) return { problem: "expected an absolute path, or one that begins with ~/" };
   const directory = realPath(expanded);
-  if (directory === null || !statSync(directory).isDirectory()) return { problem: "expected a directory, and there is none" };
+  if (directory === null || !isDirectory(directory)) return { problem: "expected a directory, and there is none" };
   if (!isWithin(directory, realPath(home) ?? home)) return { problem: "expected a directory inside the home directory" };
   if (!isWithin(cwd, directory)) return { problem: "this project is not inside it" };
   return { directory };
@@ -43,18 +43,4 @@ function between(root: string, cwd: string): readonly string[] {
     passed.unshift(directory);
   }
   return passed;
-}
-
-export function isWithin(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
-}
-
-/** null: there is nothing. */
-export function realPath(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null; // Whoever asks says what that means.
-  }
 }

@@ -7,12 +7,13 @@ import { hostPlaces, type HostPlace, type Surroundings } from "../adapter/config
 import { readImported, withoutNames } from "../adapter/config/imports.ts";
 import { mergeLayers, mergeSettings, projectSettingsText, type ConfigLayer, type MergeContext } from "../adapter/config/merge.ts";
 import type { ConfigSourceReport, ConfigWarning } from "../adapter/config/server-definition.ts";
-import { readSettings } from "../adapter/config/settings-entry.ts";
+import { needsTrust, readSettings } from "../adapter/config/settings-entry.ts";
 import type { ConfigSource, TrustSubject } from "../adapter/ports.ts";
 import { readAgentPlugins } from "./agent-plugins.ts";
-import { ancestorPlaces, realPath } from "./ancestor-roots.ts";
+import { ancestorPlaces } from "./ancestor-roots.ts";
 import { configPlaces, hostSurroundings, type ConfigPlaces, type ConfigPlacesOptions, type FilePlace } from "./config-places.ts";
 import { readParsedFile } from "./parsed-file.ts";
+import { realPath } from "./real-paths.ts";
 
 export interface ConfigFilesOptions extends ConfigPlacesOptions {
   /**
@@ -180,7 +181,9 @@ async function firstThatParses(places: readonly HostPlace[], { warnings }: Readi
 function decideProjectSettings(layers: readonly ConfigLayer[], { options, warnings }: Reading): "use" | "ignore" {
   const text = projectSettingsText(layers, options.cwd);
   if (text === null) return "use";
-  const files = layers.filter(({ inProject, document }) => inProject && Object.keys(document.settings).length > 0).map(({ origin }) => origin.file);
+  const asks = ({ inProject, document }: ConfigLayer): boolean =>
+    inProject && Object.entries(document.settings).some(([name, value]) => needsTrust(name, value));
+  const files = layers.filter(asks).map(({ origin }) => origin.file);
   if (options.trustsProjectSettings({ server: null, text, files })) return "use";
   for (const file of files) warnings.push({ file, server: null, message: "the project's settings are not used until you allow them" });
   return "ignore";

@@ -1,5 +1,5 @@
 /** Which files configure upstream servers, in which order, and which of them belong to the project. Rules: docs/spec/upstream-config.md. */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { IMPORT_KINDS } from "../adapter/config/config-document.ts";
 import { expandHome } from "../adapter/config/expansion.ts";
@@ -7,6 +7,7 @@ import { hostPlaces, type Surroundings } from "../adapter/config/host-places.ts"
 import type { ConfigOrigin } from "../adapter/config/server-definition.ts";
 import type { Environment } from "../adapter/ports.ts";
 import { agentDirectory, hostBrand } from "./agent-directory.ts";
+import { realPath } from "./real-paths.ts";
 
 export interface ConfigPlacesOptions {
   /** The project's directory, absolute. */
@@ -97,13 +98,5 @@ export function globalConfigFiles(options: ConfigPlacesOptions): readonly string
   const hosts = IMPORT_KINDS.flatMap((kind) => hostPlaces(kind, around)).filter(({ inProject }) => !inProject);
   const own = join(agentDirectory(options.env, options.home), "mcp.json");
   const files = [...userFiles(options), own, ...configPlaces(options).global.map(({ origin }) => origin.file), ...hosts.map(({ path }) => path)];
-  return [...new Set(files.flatMap((file) => [file, realPathOf(file)]))];
-}
-
-function realPathOf(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file; // It does not exist yet.
-  }
+  return [...new Set(files.flatMap((file) => [file, realPath(file) ?? file]))];
 }

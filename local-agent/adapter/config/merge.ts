@@ -9,7 +9,7 @@ import type { Environment } from "../ports.ts";
 import type { ConfigDocument } from "./config-document.ts";
 import type { ConfigOrigin, ConfigSourceReport, ConfiguredServer, ConfigWarning, UpstreamConfig } from "./server-definition.ts";
 import { readServerEntry, type EntryDefaults, type PluginPlaces } from "./server-entry.ts";
-import { needsTrust, readSetting, readSettings } from "./settings-entry.ts";
+import { needsTrust, readSetting, readSettings, untrustedPart } from "./settings-entry.ts";
 
 export interface ConfigLayer {
   readonly origin: ConfigOrigin;
@@ -75,10 +75,13 @@ export function mergeSettings(layers: readonly ConfigLayer[], projectSettings: "
   const warnings: ConfigWarning[] = [];
   for (const { origin, inProject, document } of layers) {
     for (const [name, given] of Object.entries(document.settings)) {
-      if (inProject && projectSettings === "ignore" && needsTrust(name)) continue;
-      const { value, problem } = readSetting(name, given);
+      const { value: read, problem } = readSetting(name, given);
       if (problem !== undefined) warnings.push({ file: origin.file, server: null, message: problem });
-      if (value !== undefined) merged.set(name, { value, origin });
+      if (read === undefined) continue;
+      const weaker = merged.get(name)?.value;
+      const isLeftOut = inProject && projectSettings === "ignore" && needsTrust(name, read);
+      const value = isLeftOut ? untrustedPart(name, read, weaker) : read;
+      if (value !== undefined && !(isLeftOut && value === weaker)) merged.set(name, { value, origin });
     }
   }
   return {
@@ -93,7 +96,7 @@ export function projectSettingsText(layers: readonly ConfigLayer[], project: str
   const fields = new Map<string, JsonValue>();
   for (const { inProject, document } of layers) {
     if (!inProject) continue;
-    for (const [name, value] of Object.entries(document.settings)) if (needsTrust(name)) fields.set(name, value);
+    for (const [name, value] of Object.entries(document.settings)) if (needsTrust(name, value)) fields.set(name, value);
   }
   return fields.size === 0 ? null : canonicalJson({ project, settings: Object.fromEntries(fields) });
 }

@@ -97,8 +97,25 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "notifyOnStartupConnect",
 ]);
 
-export function needsTrust(setting: string): boolean {
-  return !HARMLESS.has(setting);
+/** Values than which nothing is stricter: whoever sets them weakens nothing. */
+const STRICTEST: Readonly<Record<string, JsonValue>> = {
+  approveTools: true,
+  scriptMode: false,
+  sampling: false,
+  samplingAutoApprove: false,
+  elicitation: false,
+  autoAuth: false,
+  hostConfigDiscovery: "off",
+};
+
+export function needsTrust(setting: string, value: JsonValue): boolean {
+  return !HARMLESS.has(setting) && !(Object.hasOwn(STRICTEST, setting) && STRICTEST[setting] === value);
+}
+
+/** What of a setting counts although it is not trusted: calls a project wants asked about are asked about, besides the others. */
+export function untrustedPart(setting: string, value: JsonValue, weaker: JsonValue | undefined): JsonValue | undefined {
+  if (setting !== "approveTools" || !Array.isArray(value) || weaker === true) return weaker;
+  return [...new Set<JsonValue>([...(Array.isArray(weaker) ? (weaker as readonly JsonValue[]) : []), ...(value as readonly JsonValue[])])];
 }
 
 /**

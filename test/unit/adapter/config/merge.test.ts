@@ -207,6 +207,39 @@ describe("a project's settings", () => {
     expect(merge([layer("project", { settings: { newGuard: false } })]).projectSettingsText).not.toBeNull();
   });
 
+  test("[UC34] that are as strict as can be need no trust", () => {
+    const strictest = { approveTools: true, scriptMode: false, sampling: false, samplingAutoApprove: false, elicitation: false, autoAuth: false };
+    const merged = merge([layer("user", { settings: { approveTools: ["a_*"] } }), layer("project", { settings: strictest })], "ignore");
+    expect(merged.projectSettingsText).toBeNull();
+    expect(merged.settings).toMatchObject(strictest);
+  });
+
+  test.each<[JsonValue, JsonValue]>([
+    [false, ["b_*"]],
+    [["a_*"], ["a_*", "b_*"]],
+    [true, true],
+  ])("[UC34] that want calls asked about get that besides the account's %j, trusted or not", (account, expected) => {
+    const merged = merge(
+      [layer("user", { settings: { approveTools: account } }), layer("project", { settings: { approveTools: ["b_*"] } })],
+      "ignore",
+    );
+    expect(merged.settings.approveTools).toEqual(expected);
+    expect(merged.projectSettingsText).not.toBeNull();
+  });
+
+  test("[UC34] never weaken what the account asks about while they are not trusted, whatever they say", () => {
+    const asking = fc.oneof(fc.boolean(), fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 3 }), fc.constant("unreadable"));
+    const asked = (settings: UpstreamConfig["settings"]): readonly string[] =>
+      ["a", "b", "c"].filter((name) => settings.approveTools === true || (settings.approveTools !== false && settings.approveTools.includes(name)));
+    fc.assert(
+      fc.property(asking, fc.array(asking, { maxLength: 3 }), (account, projects) => {
+        const own = layer("user", { settings: { approveTools: account } });
+        const others = projects.map((value) => layer("project", { settings: { approveTools: value } }));
+        expect(asked(merge([own, ...others], "ignore").settings)).toEqual(expect.arrayContaining([...asked(merge([own]).settings)]));
+      }),
+    );
+  });
+
   test("[UC33] that only change what is shown or how long one waits need no trust", () => {
     const shown = { directTools: true, idleTimeout: 1, requestTimeoutMs: 5, showStatusIcon: false, mcpFooterStatus: "off", collapsedResultLines: 2 };
     const merged = merge([layer("project", { settings: shown, mcpServers: { x: { command: "a" } } })], "ignore");

@@ -109,6 +109,15 @@ test("[UC70] a named file is looked at in the place of Pi's own", async () => {
   expect(text).not.toContain("agent/mcp.json");
 });
 
+test("[UC18] [UC70] hosts that were found are listed with what they have", async () => {
+  const { text } = await shown([], {
+    ".cursor/mcp.json": { mcpServers: { docs: { command: "c" }, more: { command: "c" } } },
+    ".pi/agent/mcp.json": { mcpServers: { docs: { command: "d" } }, settings: { hostConfigDiscovery: "prompt" } },
+  });
+  expect(text).toContain("  ~/.cursor/mcp.json  found: docs (configured already), more\n");
+  expect(text).not.toContain("more\n  command");
+});
+
 test("[UC70] nothing configured says so, and a directory that is not there is a sentence", async () => {
   expect((await shown([], {})).text).toMatch(/^No MCP server is configured\.\n/);
   await expect(shown(["--root", "nowhere"], {})).rejects.toThrow(/There is no directory .*nowhere: name the project's with --root\./);
