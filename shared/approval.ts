@@ -52,6 +52,8 @@ export interface ApprovalRequest {
   readonly args: JsonObject;
   readonly principalId: string;
   readonly client: string;
+  /** What the tool is right now, where that can change: what was allowed for the sitting is allowed for this version of it. */
+  readonly version?: string;
   /** The call is over: cancelled, expired, or its client is gone. */
   readonly signal: AbortSignalLike;
   /** Writes into the answer's stream, so that a client that has just left is noticed before its call is run. */

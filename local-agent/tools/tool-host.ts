@@ -52,6 +52,8 @@ export interface ToolHostOptions {
 export interface ToolHost extends ToolSource {
   /** The real path of the root. */
   readonly root: string;
+  /** Private, removed at the end, and the only place outside the root that the tools may read: for output too long to show. */
+  readonly outputDir: string;
   prepare(call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>>;
   /** What is confined and what is not, as sentences for people. */
   confinement(): string[];
@@ -77,7 +79,7 @@ export async function createToolHost(options: ToolHostOptions): Promise<ToolHost
   const close = closer(supervisor, ground);
   const first = await supervisor.ready(READY_MS);
   const described = first.ok ? await first.value.ready : undefined;
-  if (described?.ok === true) return toolHost(options, described.value, supervisor, close);
+  if (described?.ok === true) return { ...toolHost(options, described.value, supervisor, close), outputDir: ground.dir.spillDir };
   await close();
   throw new Error(first.ok ? "the tool host ended while it started" : first.error);
 }
@@ -135,7 +137,7 @@ function closer(supervisor: HostSupervisor, { dir, claim }: Ground): () => Promi
   return () => (closed ??= close());
 }
 
-function toolHost(options: ToolHostOptions, described: HostReady, supervisor: HostSupervisor, close: () => Promise<void>): ToolHost {
+function toolHost(options: ToolHostOptions, described: HostReady, supervisor: HostSupervisor, close: () => Promise<void>): Omit<ToolHost, "outputDir"> {
   let running = 0;
 
   const prepare = async (call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>> => {

@@ -1,0 +1,85 @@
+/** The MCP servers of this workstation, for the clients of this agent: the adapter, with the desk as the one who is asked. */
+import { homedir } from "node:os";
+import type { ApprovalGate } from "../../shared/approval.ts";
+import type { Adapter } from "../adapter/adapter.ts";
+import type { Approver, PersonForms, ProjectTrust, Sampler, UpstreamApproval } from "../adapter/ports.ts";
+import type { ToolHost } from "../tools/tool-host.ts";
+import type { AgentContext } from "./agent-parts.ts";
+
+/** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
+export interface UpstreamDesk {
+  readonly gate: Pick<ApprovalGate, "ask">;
+  readonly trust: ProjectTrust;
+  readonly forms: PersonForms;
+}
+
+export interface Upstreams {
+  /** Null: none is configured, or they were left out. */
+  readonly adapter: Adapter | null;
+  /** From now on the desk is asked; before, and without a desk, nobody can be. */
+  attach(desk: UpstreamDesk): void;
+}
+
+/** Reads the configuration. Connects to what is to be connected from the start; nothing of a project's files before it was allowed. */
+export async function openUpstreams(context: AgentContext, tools: ToolHost): Promise<Upstreams> {
+  const { settings, env, clock, timers, log, lifetime } = context;
+  let desk: UpstreamDesk | undefined;
+  if (settings.upstreams === null) return { adapter: null, attach: () => {} };
+  // Agents without MCP servers do not pay for what talks to them.
+  const [{ nodePorts }, { createAdapter }] = await Promise.all([import("../node/adapter-ports.ts"), import("../adapter/create-adapter.ts")]);
+  const trust: ProjectTrust = {
+    known: (subject) => desk?.trust.known(subject) ?? "unasked",
+    ask: (subject, signal) => desk?.trust.ask(subject, signal) ?? Promise.resolve(false),
+  };
+  const ports = nodePorts({
+    cwd: settings.root,
+    env,
+    home: homedir(),
+    configFile: settings.upstreams.configFile,
+    outputDir: tools.outputDir,
+    trust,
+    clock,
+    timers,
+    log,
+  });
+  const adapter = await createAdapter({
+    ...ports,
+    approver: deskApprover(() => desk?.gate),
+    forms: deskForms(() => desk?.forms),
+    sampler: NO_MODEL,
+  });
+  lifetime.onEnd("MCP servers", () => adapter.close());
+  return { adapter: adapter.config.servers.size === 0 ? null : adapter, attach: (opened) => void (desk = opened) };
+}
+
+/** A remote client's model is not ours to ask. */
+const NO_MODEL: Sampler = {
+  available: false,
+  sample: () => Promise.reject(new Error("This agent has no model to ask: sampling is declined.")),
+};
+
+function deskForms(forms: () => PersonForms | undefined): PersonForms {
+  return {
+    get modes() {
+      return forms()?.modes ?? { form: false, url: false };
+    },
+    ask: (question) => forms()?.ask(question) ?? Promise.resolve({ action: "cancel" }),
+  };
+}
+
+/** What is allowed for the sitting is remembered by the gate, where the person can take it back. */
+function deskApprover(gate: () => UpstreamDesk["gate"] | undefined): Approver {
+  return {
+    wantsEveryCall: false,
+    async ask({ callId, displayed, args, caller, definitionHash, signal }): Promise<UpstreamApproval> {
+      const found = gate();
+      if (found === undefined || caller.kind !== "remote") return { decision: "deny", because: "nobody", text: NOBODY };
+      const { principalId, client, probe } = caller;
+      const answer = await found.ask({ callId, tool: displayed, args, principalId, client, probe, signal, version: definitionHash });
+      return answer.allowed ? { decision: "allow", remember: "no" } : { decision: "deny", because: "person", text: answer.text };
+    },
+  };
+}
+
+const NOBODY =
+  "This call needs the approval of a person, and this agent has no page to ask on. Nothing was run. The person can start it with --human.";
