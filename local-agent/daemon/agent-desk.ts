@@ -8,7 +8,9 @@ import type { McpSurface } from "../mcp/server.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import { createSurface, type AgentContext } from "./agent-parts.ts";
 import { preparePrivateDirectory } from "./config-dir.ts";
+import { hasPage } from "./settings.ts";
 import { openTrustedServers } from "./trusted-servers.ts";
+import type { Upstreams } from "./upstreams.ts";
 
 export interface DeskFacts {
   readonly tools: ToolHost;
@@ -16,11 +18,12 @@ export interface DeskFacts {
   readonly audit: AuditTrail;
   /** Undefined without `--human`. */
   readonly conversation: Conversation | undefined;
+  readonly upstreams: Upstreams;
 }
 
 export function createAgentDesk(
   context: AgentContext,
-  { tools, info, audit, conversation }: DeskFacts,
+  { tools, info, audit, conversation, upstreams }: DeskFacts,
   access: Pick<DeskOptions, "decide" | "grants">,
 ): { readonly desk: Desk; readonly surface: McpSurface } {
   const { clock, timers, settings, log } = context;
@@ -36,6 +39,8 @@ export function createAgentDesk(
     },
     gate: desk.cards.approvals,
     human: conversation?.channel ?? null,
+    upstreams: upstreams.adapter,
   });
+  if (hasPage(settings)) upstreams.attach({ gate: desk.cards.approvals, ...desk.cards });
   return { desk, surface };
 }

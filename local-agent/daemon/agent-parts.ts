@@ -7,6 +7,7 @@ import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { AuditTrail } from "../../shared/audit.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
+import type { Adapter } from "../adapter/adapter.ts";
 import { operatingPrompt } from "../mcp/instructions.ts";
 import { createMcpSurface, type McpSurface } from "../mcp/server.ts";
 import { createToolHost, type ToolHost } from "../tools/tool-host.ts";
@@ -76,13 +77,15 @@ export interface SurfaceParts {
   readonly gate: ApprovalGate;
   /** The conversation with the person; left out or null: no tool, and no word of the prompt, speaks of one. */
   readonly human?: HumanChannel | null;
+  /** The MCP servers of this workstation; left out or null: there are none. */
+  readonly upstreams?: Adapter | null;
 }
 
-export function createSurface(context: AgentContext, tools: ToolHost, { calls, gate, human = null }: SurfaceParts): McpSurface {
+export function createSurface(context: AgentContext, tools: ToolHost, { calls, gate, human = null, upstreams = null }: SurfaceParts): McpSurface {
   const { installation, settings, clock, timers, log } = context;
   const { approve, blockMs } = settings;
   const instructions = (): string =>
-    operatingPrompt({ root: tools.root, tools: tools.list(), confinement: tools.confinement(), human: human !== null, approve });
+    operatingPrompt({ root: tools.root, tools: [...tools.list(), ...upstreamSnippets(upstreams)], confinement: tools.confinement(), human: human !== null, approve });
   return createMcpSurface({
     name: "pimcp",
     version: installation.version,
@@ -94,7 +97,13 @@ export function createSurface(context: AgentContext, tools: ToolHost, { calls, g
     timers,
     log,
     ...(human !== null && { human, waits: { blockMs } }),
+    ...(upstreams !== null && { upstreams }),
   });
+}
+
+/** What the prompt says of the tools that the MCP servers come with. */
+function upstreamSnippets(adapter: Adapter | null): { readonly name: string; readonly promptSnippet: string }[] {
+  return [adapter?.proxyTool(), adapter?.scriptTool()].flatMap((tool) => (tool ? [{ name: tool.name, promptSnippet: tool.promptSnippet }] : []));
 }
 
 /** An error of a part that speaks in sentences, as one for the person: with a capital and a full stop. */

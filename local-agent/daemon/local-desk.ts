@@ -11,6 +11,7 @@ import { requireFreePort } from "./free-port.ts";
 import type { WatchedDesk } from "./running-agent.ts";
 import { openConversation, openLocalStore } from "./open-conversation.ts";
 import { localPlace } from "./place-dirs.ts";
+import { openUpstreams } from "./upstreams.ts";
 
 export interface LocalDesk {
   readonly surface: McpSurface;
@@ -50,7 +51,7 @@ export async function openLocalDesk(context: AgentContext, { dir, pageFile }: He
   let latest = 0;
   const store = openLocalStore(context, dir, (x) => open.has(x));
   const conversation = openConversation(context, store, dir);
-  const facts = { tools: of.tools, info: describeAgent(context, of), audit: await openAudit(context), conversation };
+  const facts = { tools: of.tools, info: describeAgent(context, of), audit: await openAudit(context), conversation, upstreams: await openUpstreams(context, of.tools) };
   const { desk, surface } = createAgentDesk(context, facts, NOBODY_ASKS);
   // There is no link that could be down.
   desk.setLink({ at: "open", since: context.clock.now() });

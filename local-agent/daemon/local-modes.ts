@@ -16,6 +16,7 @@ import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, urlHost, type Mode } from "./settings.ts";
 import { EXIT } from "./start-failure.ts";
 import { followCreatedTokens } from "./token-deposits.ts";
+import { openUpstreams } from "./upstreams.ts";
 
 /** Nobody watches: there is no page. The log has the calls. */
 const UNWATCHED: CallObserver = { started() {}, progressed() {}, finished() {} };
@@ -31,7 +32,9 @@ type Served = LocalDesk | { readonly surface: McpSurface; readonly page: null; r
 async function serveTools(context: AgentContext, place: HeldPlace | null, of: InfoParts): Promise<Served> {
   if (place !== null) return openLocalDesk(context, place, of);
   await openAudit(context);
-  return { surface: createSurface(context, of.tools, { calls: UNWATCHED, gate: refusingGate(context.settings.approve) }), page: null, talk: null };
+  const { adapter: upstreams } = await openUpstreams(context, of.tools);
+  const parts = { calls: UNWATCHED, gate: refusingGate(context.settings.approve), upstreams };
+  return { surface: createSurface(context, of.tools, parts), page: null, talk: null };
 }
 
 function withoutRelay(tools: ToolHost, rest: Pick<InfoParts, "mcpUrls" | "tokenSet">): InfoParts {

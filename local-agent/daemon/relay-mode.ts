@@ -29,6 +29,7 @@ import type { RunningAgent } from "./running-agent.ts";
 import { hasPage, isLoopback, type Mode } from "./settings.ts";
 import { EXIT, StartFailure, systemErrorCode } from "./start-failure.ts";
 import { createTokenDeposits, type TokenDeposits } from "./token-deposits.ts";
+import { openUpstreams } from "./upstreams.ts";
 
 /** Calls whose card is withdrawn because the agent ends are answered that nothing was run, before the link goes. */
 const LAST_ANSWERS_MS = 100;
@@ -67,7 +68,8 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   });
   const human = settings.human ? createRelayHumanStore(sayOutdated) : undefined;
   const conversation = human && openConversation(context, human, placeDir);
-  const parts = connectDesk(context, { tools, info, conversation, audit: await openAudit(context) });
+  const upstreams = await openUpstreams(context, tools);
+  const parts = connectDesk(context, { tools, info, conversation, upstreams, audit: await openAudit(context) });
   function sayOutdated(message: string): void {
     parts.desk.setRelayWarning(message);
     context.progress(message);

@@ -3,6 +3,8 @@ import { homedir } from "node:os";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { Approver, PersonForms, ProjectTrust, Sampler, UpstreamApproval } from "../adapter/ports.ts";
+import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
+import { trustSubject } from "../adapter/upstream/trust.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
 
@@ -31,6 +33,7 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     known: (subject) => desk?.trust.known(subject) ?? "unasked",
     ask: (subject, signal) => desk?.trust.ask(subject, signal) ?? Promise.resolve(false),
   };
+  let config: UpstreamConfig | undefined;
   const ports = nodePorts({
     cwd: settings.root,
     env,
@@ -38,6 +41,7 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     configFile: settings.upstreams.configFile,
     outputDir: tools.outputDir,
     trust,
+    trace: () => config?.settings.trace ?? null,
     clock,
     timers,
     log,
@@ -48,8 +52,28 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     forms: deskForms(() => desk?.forms),
     sampler: NO_MODEL,
   });
+  config = adapter.config;
   lifetime.onEnd("MCP servers", () => adapter.close());
-  return { adapter: adapter.config.servers.size === 0 ? null : adapter, attach: (opened) => void (desk = opened) };
+  return {
+    adapter: adapter.config.servers.size === 0 ? null : adapter,
+    attach(opened) {
+      desk = opened;
+      askForProject(adapter.config, opened.trust, lifetime.signal);
+    },
+  };
+}
+
+/** The person sees what the project wants before anybody waits for it. */
+function askForProject(config: UpstreamConfig, trust: ProjectTrust, signal: AbortSignal): void {
+  for (const server of config.servers.values()) {
+    const subject = server.state === "enabled" ? trustSubject(server.definition) : null;
+    if (subject !== null) void trust.ask(subject, signal);
+  }
+  if (config.projectSettingsText !== null) void trust.ask({ server: null, text: config.projectSettingsText, files: projectFiles(config) }, signal);
+}
+
+function projectFiles({ sources }: UpstreamConfig): string[] {
+  return sources.filter(({ origin, found }) => found && origin.layer === "project").map(({ origin }) => origin.file);
 }
 
 /** A remote client's model is not ours to ask. */

@@ -4,7 +4,7 @@ import type { ToolDescriptor } from "../../shared/tool.ts";
 import { asGiven, prepareCall } from "./prepared-call.ts";
 import type { ScopedTools } from "./tool-call.ts";
 
-const GET_INSTRUCTIONS: ToolDescriptor = {
+export const GET_INSTRUCTIONS: ToolDescriptor = {
   name: "get_instructions",
   title: "Get instructions",
   description:

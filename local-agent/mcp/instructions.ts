@@ -9,7 +9,7 @@ import { HUMAN_TOOLS } from "./human-tool-table.ts";
 
 export interface OperatingPromptInput {
   readonly root: string;
-  readonly tools: readonly ToolDescriptor[];
+  readonly tools: readonly Pick<ToolDescriptor, "name" | "promptSnippet" | "promptGuidelines">[];
   /** Sentences about what confines the tools and what does not. */
   readonly confinement?: readonly string[];
   /** Whether clients can talk with the person. */
@@ -68,7 +68,7 @@ function approval(tools: readonly string[]): string {
   ].join(" ");
 }
 
-function toolLines(tools: readonly ToolDescriptor[]): string {
+function toolLines(tools: OperatingPromptInput["tools"]): string {
   const lines = tools.flatMap((tool) => (tool.promptSnippet ? [`- ${tool.name}: ${tool.promptSnippet}`] : []));
   return `${lines.length > 0 ? lines.join("\n") : "(none)"}\n\nThe server's tool list may name more.`;
 }

@@ -9,13 +9,16 @@ import { LIMITS } from "../../shared/wire/limits.ts";
 import type { ExchangeHandler } from "./exchange.ts";
 import { createFairShare } from "./fair-share.ts";
 import { createExchangeHandler, type HttpExchangeOptions } from "./http-exchange.ts";
+import { HUMAN_TOOLS } from "./human-tool-table.ts";
 import { createHumanTasks, withHumanTools, type HumanToolsPorts } from "./human-tools.ts";
-import { withInstructionsTool } from "./instructions-tool.ts";
+import type { Adapter } from "../adapter/adapter.ts";
+import { GET_INSTRUCTIONS, withInstructionsTool } from "./instructions-tool.ts";
 import { askOfflineAnswers } from "./offline-answers.ts";
 import type { Passage } from "./pass-through/passage.ts";
 import { createPassThrough } from "./pass-through/pass-through.ts";
 import type { ProtocolServerOptions } from "./protocol-server.ts";
 import { serveOverStdio, type StdioStreams } from "./stdio.ts";
+import { withUpstreamTools } from "./upstream-tools.ts";
 
 /**
  * A closed connection is answered with a reset at the first write after it and so noticed at the second (TCP has no other
@@ -31,6 +34,8 @@ export interface McpSurfaceOptions extends Omit<ProtocolServerOptions, "newCallI
   readonly newCallId?: () => string;
   /** The conversation with the person; without it no tool speaks of one. */
   readonly human?: HumanChannel;
+  /** The MCP servers of this workstation. */
+  readonly upstreams?: Adapter;
   /** `blockMs`: exactly how long a call may wait for the person, whoever asks; null: as long as its client is known to bear. */
   readonly waits?: { readonly blockMs: number | null };
   /** Upstreams to pass through to clients (docs/spec/pass-through.md). */
@@ -49,8 +54,9 @@ export interface McpSurface {
 
 export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
   const human = options.human === undefined ? null : humanPorts(options, options.human);
-  const tools = human === null ? options.tools : withHumanTools(options.tools, human);
-  const { passage, ...rest } = options;
+  const { passage, upstreams, ...rest } = options;
+  const offered = upstreams === undefined ? options.tools : withUpstreamTools(options.tools, upstreams, RESERVED_TOOLS);
+  const tools = human === null ? offered : withHumanTools(offered, human);
   const own: HttpExchangeOptions = {
     ...rest,
     tools: withInstructionsTool(tools, options.instructions),
@@ -69,6 +75,12 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
     close: async () => passThrough?.close(),
   };
 }
+
+/** Never an upstream's, also where this agent does not offer them: a client that knows them trusts them. */
+const RESERVED_TOOLS: ReadonlySet<string> = new Set([
+  ...["read", "write", "edit", "ls", "grep", "find", "bash", "powershell", GET_INSTRUCTIONS.name],
+  ...HUMAN_TOOLS.map(({ name }) => name),
+]);
 
 function humanPorts({ clock, waits }: McpSurfaceOptions, channel: HumanChannel): HumanToolsPorts {
   return { channel, clock, blockMs: waits?.blockMs ?? null, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
+import type { AdapterSettings } from "../adapter/config/server-definition.ts";
 import type { AdapterPorts, Environment, ProjectTrust } from "../adapter/ports.ts";
 import { agentDirectory } from "./agent-directory.ts";
 import { createConfigFiles } from "./config-files.ts";
@@ -24,6 +25,8 @@ export interface NodePortsOptions {
   /** Where long output is kept; private, and ended with the adapter. */
   readonly outputDir: string;
   readonly trust: ProjectTrust;
+  /** The settings' `trace`, once they are read; null: not yet. */
+  readonly trace: () => AdapterSettings["trace"] | null;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -49,7 +52,7 @@ export function nodePorts(options: NodePortsOptions): Omit<AdapterPorts, "approv
       ...(options.configFile !== null && { configPath: options.configFile }),
       trustsProjectSettings: (subject) => trust.known(subject) === "allowed",
     }),
-    transports: createUpstreamTransports({ env, home, agentDir, cwd, clock, timers, log }),
+    transports: createUpstreamTransports({ env, home, cwd, clock, timers, log, newId: randomUUID, trace: options.trace }),
     metadata: createMetadataFile({ path: join(agentDir, METADATA_FILE), log }),
     trust,
     output: createOutputFiles({ directory: options.outputDir, timers, log }),
