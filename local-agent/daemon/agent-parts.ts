@@ -85,7 +85,13 @@ export function createSurface(context: AgentContext, tools: ToolHost, { calls, g
   const { installation, settings, clock, timers, log } = context;
   const { approve, blockMs } = settings;
   const instructions = (): string =>
-    operatingPrompt({ root: tools.root, tools: [...tools.list(), ...upstreamSnippets(upstreams)], confinement: tools.confinement(), human: human !== null, approve });
+    operatingPrompt({
+      root: tools.root,
+      tools: [...tools.list(), ...upstreamSnippets(upstreams)],
+      confinement: tools.confinement(),
+      human: human !== null,
+      approve,
+    });
   return createMcpSurface({
     name: "pimcp",
     version: installation.version,

@@ -51,7 +51,13 @@ export async function openLocalDesk(context: AgentContext, { dir, pageFile }: He
   let latest = 0;
   const store = openLocalStore(context, dir, (x) => open.has(x));
   const conversation = openConversation(context, store, dir);
-  const facts = { tools: of.tools, info: describeAgent(context, of), audit: await openAudit(context), conversation, upstreams: await openUpstreams(context, of.tools) };
+  const facts = {
+    tools: of.tools,
+    info: describeAgent(context, of),
+    audit: await openAudit(context),
+    conversation,
+    upstreams: await openUpstreams(context, of.tools),
+  };
   const { desk, surface } = createAgentDesk(context, facts, NOBODY_ASKS);
   // There is no link that could be down.
   desk.setLink({ at: "open", since: context.clock.now() });

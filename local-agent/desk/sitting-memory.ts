@@ -26,8 +26,7 @@ const MAX_REMEMBERED = 1000;
 export function createSittingMemory({ audit, log, publish }: SittingMemoryPorts): SittingMemory {
   // Hashed, because arguments may be megabytes.
   const keys = new Set<string>();
-  const keyOf = ({ principalId, tool, args, version = "" }: ApprovalRequest): string =>
-    sha256(canonicalJson([principalId, tool, args, version]));
+  const keyOf = ({ principalId, tool, args, version = "" }: ApprovalRequest): string => sha256(canonicalJson([principalId, tool, args, version]));
   const tell = (): void => publish({ t: "remembered", remembered: keys.size });
   return {
     has: (request) => keys.has(keyOf(request)),

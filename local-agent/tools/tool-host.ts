@@ -137,7 +137,12 @@ function closer(supervisor: HostSupervisor, { dir, claim }: Ground): () => Promi
   return () => (closed ??= close());
 }
 
-function toolHost(options: ToolHostOptions, described: HostReady, supervisor: HostSupervisor, close: () => Promise<void>): Omit<ToolHost, "outputDir"> {
+function toolHost(
+  options: ToolHostOptions,
+  described: HostReady,
+  supervisor: HostSupervisor,
+  close: () => Promise<void>,
+): Omit<ToolHost, "outputDir"> {
   let running = 0;
 
   const prepare = async (call: ToolCall): Promise<Result<PreparedCall, ToolOutcome>> => {
