@@ -78,7 +78,15 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
 
 /** Never an upstream's, also where this agent does not offer them: a client that knows them trusts them. */
 const RESERVED_TOOLS: ReadonlySet<string> = new Set([
-  ...["read", "write", "edit", "ls", "grep", "find", "bash", "powershell", GET_INSTRUCTIONS.name],
+  "read",
+  "write",
+  "edit",
+  "ls",
+  "grep",
+  "find",
+  "bash",
+  "powershell",
+  GET_INSTRUCTIONS.name,
   ...HUMAN_TOOLS.map(({ name }) => name),
 ]);
 
