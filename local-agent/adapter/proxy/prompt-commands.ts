@@ -4,21 +4,17 @@ import { err, ok } from "../../../shared/result.ts";
 import type { Result } from "../../../shared/result.ts";
 import type { AdapterCall, PromptCommand } from "../adapter.ts";
 import { thrownFailure } from "../call/call-failure.ts";
-import { promptCommand } from "../catalog/names.ts";
+import { promptCommands as namedCommands } from "../catalog/prompt-commands.ts";
 import type { UpstreamPool } from "../upstream/upstream-pool.ts";
 import { promptArguments } from "./prompts.ts";
 
-/** [CL82] From what is known of the servers, connected or not. Of two that would have one name the first counts. */
+/** [CL82] From what is known of the servers, connected or not; names are those of docs/spec/upstream-catalog.md. */
 export function promptCommands(pool: UpstreamPool): readonly PromptCommand[] {
-  const commands = new Map<string, PromptCommand>();
-  for (const server of pool.servers()) {
-    const mode = pool.definition(server)?.toolPrefix ?? "server";
-    for (const prompt of pool.held(server)?.catalog.prompts ?? []) {
-      const command = promptCommand(prompt.name, server, mode);
-      if (!commands.has(command)) commands.set(command, { command, server, prompt });
-    }
-  }
-  return [...commands.values()];
+  const sources = pool.servers().flatMap((server) => {
+    const definition = pool.definition(server);
+    return definition === null ? [] : [{ definition, held: pool.held(server) }];
+  });
+  return namedCommands(sources).commands;
 }
 
 export async function fetchPrompt(
