@@ -82,7 +82,7 @@ if (builds("agent")) {
     build({
       ...node,
       entryPoints: { pimcp: "local-agent/cli/main.ts" },
-      external: ["miniflare", "@vscode/ripgrep", "wrangler", "esbuild"],
+      external: ["miniflare", "@vscode/ripgrep", "wrangler", "esbuild", "@napi-rs/keyring"],
       plugins: [withoutSchemaCompiler],
     }),
   );

@@ -44,9 +44,9 @@ export interface Surroundings {
 }
 
 /** Subcommands of other releases, so that asking for one is told apart from a typing error. */
-const NOT_YET_COMMANDS = ["upstream-token", "doctor", "pair", "service", "init"];
+const NOT_YET_COMMANDS = ["doctor", "pair", "service", "init"];
 /** They read their own arguments (`main.ts`) and come here only when something stands before them. */
-const FIRST_WORDS = ["deploy", "pending", "allow", "deny", "grants", "revoke", "token", "audit", "config"];
+const FIRST_WORDS = ["deploy", "pending", "allow", "deny", "grants", "revoke", "token", "audit", "config", "upstream-token"];
 const COMMANDS = ["open", "help", ...FIRST_WORDS, ...NOT_YET_COMMANDS];
 
 /** The error is one sentence for the person. `deploy` has its own arguments (`deploy-arguments.ts`) and does not come here. */

@@ -15,6 +15,7 @@ Usage: pimcp [flags]          start; npm start -- [flags] in a checkout
        pimcp token create     make a token for a client that only sends one; also list, revoke
        pimcp audit            what was allowed and refused on this machine
        pimcp config           which MCP servers are configured, and where
+       pimcp upstream-token   keep the token of an MCP server in the system's store (--help)
        pimcp deploy [flags]   deploy your own relay (pimcp deploy --help)
 
 ${(FLAGS as readonly Flag[]).map(line).join("\n")}

@@ -25,6 +25,8 @@ import { runPendingCommand } from "./pending-command.ts";
 import { runAgent } from "./run-agent.ts";
 import { readTokenArguments, TOKEN_FLAGS } from "./token-arguments.ts";
 import { runTokenCommand } from "./token-command.ts";
+import { readUpstreamTokenArguments, UPSTREAM_TOKEN_FLAGS } from "./upstream-token-arguments.ts";
+import { runUpstreamTokenCommand } from "./upstream-token-command.ts";
 
 const show = (text: string): void => void process.stdout.write(text);
 
@@ -99,6 +101,17 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
       const around = { cwd: process.cwd(), home: homedir(), env: process.env, platform: process.platform, show };
       return runConfigCommand(understood(readConfigArguments(argv)), around);
     }
+    case "upstream-token":
+      refuseKept(npm, UPSTREAM_TOKEN_FLAGS, argv);
+      return runUpstreamTokenCommand(understood(readUpstreamTokenArguments(argv)), {
+        cwd: process.cwd(),
+        home: homedir(),
+        env: process.env,
+        platform: process.platform,
+        show,
+        terminal: { input: process.stdin, write: (text) => void process.stderr.write(text) },
+        isToolShell: isStartedByTool(process.env),
+      });
     case undefined:
     default:
       return undefined;

@@ -57,11 +57,12 @@ export function keyringTokens(openEntry: OpenEntry = nativeEntry): TokenStore {
       // A store that forgets at once, as some do without a session, has kept nothing.
       if ((await stored(server))?.token !== token) throw new Error(`The operating system's credential store did not keep the token. ${WHAT_TO_DO}`);
     },
-    remove: async (server) => {
-      const had = (await stored(server)) !== null;
-      await ask(server, "remove the token", (entry, signal) => entry.deletePassword(signal));
-      return had;
-    },
+    remove: (server) =>
+      // Whatever lies there, also what cannot be read any more.
+      ask(server, "remove the token", async (entry, signal) => {
+        const had = (await entry.getPassword(signal)) !== null;
+        return (await entry.deletePassword(signal)) || had;
+      }),
   };
 }
 
@@ -70,10 +71,13 @@ const WHAT_TO_DO =
     ? `A Secret Service such as GNOME Keyring or KWallet must run and be unlocked; or use "bearerTokenEnv" or a "!command" instead.`
     : `Unlock it; or use "bearerTokenEnv" or a "!command" instead.`;
 
-/** The native module costs memory, and most agents never need it. */
+/**
+ * The native module costs memory, and most agents never need it. Without a Secret Service it would take the kernel's keyring, which
+ * forgets at the next start: better to say that there is no store.
+ */
 const nativeEntry: OpenEntry = async (service, account) => {
   const { AsyncEntry } = await import("@napi-rs/keyring");
-  return new AsyncEntry(service, account);
+  return new AsyncEntry(service, account, { linux: { store: "secret-service" } });
 };
 
 function accountOf(server: string): string {
