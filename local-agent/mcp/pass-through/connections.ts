@@ -65,21 +65,33 @@ class OpenConnections implements Connections {
   async use<T>(upstream: string, caller: Caller, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string>> {
     const entry = await this.#heldFor(upstream, caller);
     if (!entry.ok) return entry;
-    const found = entry.value;
-    found.uses += 1;
-    found.stopIdle();
+    const tried = await this.#useOnce(entry.value, use, run);
+    if (tried !== "lost") return tried;
+    await this.#end(entry.value);
+    const another = await this.#heldFor(upstream, caller);
+    if (!another.ok) return another;
+    const again = await this.#useOnce(another.value, use, run);
+    return again === "lost" ? err(`"${upstream}" forgets every session at once.`) : again;
+  }
+
+  async #useOnce<T>(entry: Held, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string> | "lost"> {
+    entry.uses += 1;
+    entry.stopIdle();
     try {
-      const link = await found.link;
+      const link = await entry.link;
       if (!link.ok) return link;
       const end = link.value.begin(use);
       try {
         return ok(await run(link.value));
+      } catch (error) {
+        if (link.value.isLost(error)) return "lost";
+        throw error;
       } finally {
         end();
       }
     } finally {
-      found.uses -= 1;
-      this.#rest(found);
+      entry.uses -= 1;
+      this.#rest(entry);
     }
   }
 
@@ -155,7 +167,7 @@ class OpenConnections implements Connections {
 
   #rest(entry: Held): void {
     entry.usedAt = this.#ports.clock.now();
-    if (entry.uses > 0 || this.#isClosed) return;
+    if (entry.uses > 0 || ![...this.#held.values()].includes(entry)) return;
     entry.stopIdle();
     entry.stopIdle = this.#ports.timers.after(IDLE_MS, () => void this.#end(entry));
   }

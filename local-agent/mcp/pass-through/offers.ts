@@ -91,7 +91,7 @@ async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: H
   return { listed: lists.flat(), failures };
 }
 
-/** Ours and names kept for us are never an upstream's; of two with one name none is offered that was not there first. */
+/** Ours and names kept for us are never an upstream's; of two with one name neither is offered, so that none stands in for another. */
 async function named<T extends Named>(
   { passage, log }: OffersPorts,
   taken: ReadonlySet<string>,
@@ -107,9 +107,12 @@ async function named<T extends Named>(
     if (isFree(own)) offered.push({ upstream, item, displayed: own });
     else log.event("warn", "passage.hidden", { upstream });
   }
-  return { offered: once(offered), failures };
+  const counts = new Map<string, number>();
+  for (const { displayed } of offered) counts.set(displayed, (counts.get(displayed) ?? 0) + 1);
+  return { offered: offered.filter(({ displayed }) => counts.get(displayed) === 1), failures };
 }
 
+/** The first that has it: the order of the upstreams is the person's. */
 function once<T>(offered: readonly Offered<T>[]): readonly Offered<T>[] {
   const seen = new Set<string>();
   return offered.filter(({ displayed }) => !seen.has(displayed) && seen.add(displayed));

@@ -6,6 +6,7 @@
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
+import { failureText } from "../../adapter/upstream/failure-text.ts";
 import type { Caller } from "./caller.ts";
 import { declaredTo, type Connections } from "./connections.ts";
 import type { ParkedCalls, ParkedSide } from "./parked-calls.ts";
@@ -70,6 +71,15 @@ function boundTo({ upstream, digest, caller }: Pick<PassedExchange, "upstream" |
 
 /** The upstream's result, or an `input_required` of ours. The error is a sentence; what the upstream answers with an error is thrown. */
 export async function passRequest(ports: RoundsPorts, exchange: PassedExchange): Promise<Result<JsonObject, string>> {
+  try {
+    return await passed(ports, exchange);
+  } catch (error) {
+    if (error instanceof ProtocolError || exchange.signal.aborted) throw error;
+    return err(`"${exchange.upstream}" failed: ${failureText(error, "")}. What was asked of it may have been done: look before you ask again.`);
+  }
+}
+
+async function passed(ports: RoundsPorts, exchange: PassedExchange): Promise<Result<JsonObject, string>> {
   const { upstream, caller, state } = exchange;
   if (state.parked !== undefined) return resume(ports, exchange, state.parked);
   if (caller.era === "modern") {

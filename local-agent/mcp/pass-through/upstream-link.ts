@@ -16,6 +16,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Timers } from "../../../shared/ports.ts";
+import { isLostSession } from "../../adapter/upstream/session-loss.ts";
 import type { Era } from "../protocol-server.ts";
 import type { Listed } from "./listed.ts";
 import type { PassageConnection } from "./passage.ts";
@@ -68,7 +69,8 @@ export interface UpstreamLink {
   /** Asks to hear of a resource; the returned function ends that. Rejects when the upstream refuses. */
   subscribe(uri: string, options: LinkRequestOptions): Promise<() => void>;
   begin(use: LinkUse): () => void;
-  readonly busy: () => boolean;
+  /** Whether a request failed because the upstream forgot the session: it was not run, and a new connection may run it. */
+  isLost(error: unknown): boolean;
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -134,7 +136,7 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
         uses.add(use);
         return () => void uses.delete(use);
       },
-      busy: () => uses.size > 0,
+      isLost: (error) => isLostSession(error, connection.hasSession()),
       closed,
       close: () => connection.close(),
     };

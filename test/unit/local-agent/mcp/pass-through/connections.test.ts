@@ -1,0 +1,130 @@
+import { PassThrough as Pipe } from "node:stream";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { describe, expect, test } from "vitest";
+import { createEverything } from "../../../../fixtures/everything/build-server.ts";
+import { serveFixtureHttp } from "../../../../fixtures/upstreams/fixture-host.ts";
+import { ManualClock } from "../../../../support/manual-clock.ts";
+import { everything, passingSurface } from "../../../../support/passing-surface.ts";
+import { said, smallUpstream } from "../../../../support/small-upstream.ts";
+import { context, legacyRequest, MODERN, modernRequest, reply, toolCall } from "../../../../support/surface-under-test.ts";
+
+describe("connections to an upstream", () => {
+  test("[PT80] one serves all requests of a client to a modern upstream, whatever each declares", async () => {
+    await using surface = passingSurface({ everything: everything(MODERN) });
+    const call = (capabilities: object) => {
+      const _meta = { "io.modelcontextprotocol/clientCapabilities": capabilities };
+      const message = { ...toolCall(1, "echo"), params: { name: "echo", arguments: { text: "x" }, _meta } };
+      return surface.surface.handle(modernRequest(message), context()).then(reply);
+    };
+    await Promise.all([call({}), call({ elicitation: {} }), call({ sampling: {} })]);
+    expect(surface.passage.opened).toEqual(["everything"]);
+  });
+
+  test("[PT80] a legacy upstream gets another for other capabilities and for each session", async () => {
+    await using surface = passingSurface({ everything: everything("legacy") });
+    const call = (capabilities: object) => {
+      const _meta = { "io.modelcontextprotocol/clientCapabilities": capabilities };
+      const message = { ...toolCall(1, "echo"), params: { name: "echo", arguments: { text: "x" }, _meta } };
+      return surface.surface.handle(modernRequest(message), context()).then(reply);
+    };
+    for (const capabilities of [{}, { elicitation: {} }, { elicitation: { form: {} } }, {}]) await call(capabilities);
+    expect(surface.passage.opened).toHaveLength(2);
+    await reply(await surface.surface.handle(legacyRequest(toolCall(2, "echo", { text: "x" })), context()));
+    expect(surface.passage.opened).toHaveLength(2);
+  });
+
+  test("[PT81] end when nobody used them for ten minutes, and are made again", async () => {
+    const clock = new ManualClock();
+    const closed: string[] = [];
+    await using surface = passingSurface(
+      { small: smallUpstream("legacy", { tools: { plain: {} }, more: (server) => (server.onclose = () => closed.push("closed")) }) },
+      { options: { clock, timers: clock } },
+    );
+    const call = () => surface.surface.handle(legacyRequest(toolCall(1, "plain")), context()).then(reply);
+    await call();
+    clock.advance(599_000);
+    await call();
+    clock.advance(599_000);
+    expect(closed).toEqual([]);
+    clock.advance(1000);
+    await expect.poll(() => closed).toEqual(["closed"]);
+    expect((await call()).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+    expect(surface.passage.opened).toHaveLength(2);
+  });
+
+  test("[PT82] that broke are made again by the next request; the call that was on it says so", async () => {
+    const run = (_args: unknown, _context: unknown, server: { close(): Promise<void> }) => server.close().then(() => new Promise(() => {}));
+    const small = smallUpstream("legacy", { tools: { dies: { run }, plain: {} } });
+    await using surface = passingSurface({ small });
+    const broken = await reply(await surface.surface.handle(legacyRequest(toolCall(1, "dies")), context()));
+    expect(broken.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("small") }] });
+    const { result } = await reply(await surface.surface.handle(legacyRequest(toolCall(2, "plain")), context()));
+    expect(result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+  });
+
+  test("[PT82] whose session the upstream forgot are made again at once, and the call runs once", async () => {
+    let called = 0;
+    const build = createEverything();
+    const host = { toolsChanged: () => {}, promptsChanged: () => {}, called: () => called++ };
+    const fixture = await serveFixtureHttp({ name: "http", era: "legacy", build: ({ modern }) => build({ ...host, modern, lasting: true }) });
+    const surface = passingSurface({ http: { url: fixture.url, speaks: "legacy" } });
+    const call = () => surface.surface.handle(legacyRequest(toolCall(1, "echo", { text: "x" })), context()).then(reply);
+    await call();
+    fixture.sessions.clear();
+    expect((await call()).result?.["content"]).toEqual([{ type: "text", text: "x" }]);
+    expect([called, surface.passage.opened.length]).toEqual([2, 2]);
+    await surface.surface.close();
+    await fixture.close();
+  });
+
+  test("[PT83] all end with the surface", async () => {
+    const closed: string[] = [];
+    const more = (server: { onclose?: () => void }) => void (server.onclose = () => closed.push("closed"));
+    const surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} }, more }) });
+    await reply(await surface.surface.handle(legacyRequest(toolCall(1, "plain")), context()));
+    await reply(await surface.surface.handle(legacyRequest(toolCall(1, "plain")), context("grant:2")));
+    await surface.surface.close();
+    expect(closed).toEqual(["closed", "closed"]);
+    const { result } = await reply(await surface.surface.handle(legacyRequest(toolCall(1, "plain")), context()));
+    expect(result).toMatchObject({ isError: true });
+  });
+
+  test("[PT84] what the relay answers without the workstation lists what upstreams offer", async () => {
+    await using surface = passingSurface({ everything: everything("legacy") });
+    const offline = await surface.surface.offlineAnswers();
+    expect(JSON.stringify(offline.legacy.results["tools/list"])).toContain("test_simple_text");
+    expect(JSON.stringify(offline.modern.results["resources/list"])).toContain("test://static-text");
+    expect(surface.begun).toEqual([]);
+  });
+});
+
+describe.each(["legacy", "modern"] as const)("a %s client over stdio", (era) => {
+  test.each(["legacy", MODERN] as const)("[PT85] uses a %s upstream, is asked, and hears of changes", async (speaks) => {
+    const changing = smallUpstream(speaks, {
+      tools: {
+        grow: { run: (_args, _context, server) => server.sendToolListChanged().then(() => said("grew")) },
+      },
+      capabilities: { tools: { listChanged: true } },
+    });
+    await using surface = passingSurface({ everything: everything(speaks), small: changing });
+    const [input, output] = [new Pipe(), new Pipe()];
+    const served = surface.surface.serveStdio({ input, output });
+    // The two ends of a pipe are alike: what the server's transport reads, the client's writes.
+    const transport = new StdioServerTransport(output, input);
+    const versionNegotiation = { mode: era === "modern" ? { pin: MODERN } : ("legacy" as const) };
+    const client = new Client({ name: "stdio", version: "1" }, { capabilities: { elicitation: { form: {} } }, versionNegotiation });
+    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { username: "ada", email: "e" } }));
+    const changed = Promise.withResolvers<void>();
+    client.setNotificationHandler("notifications/tools/list_changed", () => changed.resolve());
+    await client.connect(transport);
+    if (era === "modern") await client.listen({ toolsListChanged: true });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("everything_echo");
+    const asked = await client.callTool({ name: "everything_test_elicitation", arguments: { message: "Who?" } });
+    expect(JSON.stringify(asked.content)).toContain("ada");
+    await client.callTool({ name: "small_grow", arguments: {} });
+    await changed.promise;
+    await client.close();
+    await served.close();
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { MODERN } from "../../../../support/surface-under-test.ts";
+import { clientOf, everything, passingSurface, type Speaks } from "../../../../support/passing-surface.ts";
+
+const ERAS = ["legacy", "modern"] as const;
+const UPSTREAMS: readonly Speaks[] = ["legacy", MODERN];
+
+describe.each(ERAS.flatMap((era) => UPSTREAMS.map((speaks) => ({ era, speaks }))))("a $era client of a $speaks upstream", ({ era, speaks }) => {
+  test("[PT40] is asked what the upstream asks, and the answer reaches the call", async () => {
+    await using surface = passingSurface({ everything: everything(speaks) });
+    const asked: string[] = [];
+    const form = ({ message }: { readonly message: string }) => {
+      asked.push(message);
+      return { action: "accept" as const, content: { username: "ada", email: "ada@example.com" } };
+    };
+    await using connected = await clientOf(surface.surface, { era, form });
+    const result = await connected.client.callTool({ name: "test_elicitation", arguments: { message: "Who are you?" } });
+    expect(JSON.stringify(result.content)).toContain("ada@example.com");
+    expect(asked).toEqual(["Who are you?"]);
+  });
+
+  test("[PT40] asks the client's model, and for its roots", async () => {
+    await using surface = passingSurface({ everything: everything(speaks) });
+    const capabilities = { sampling: {}, roots: {}, elicitation: { form: {} } };
+    const form = () => ({ action: "accept" as const, content: { name: "ada" } });
+    await using connected = await clientOf(surface.surface, { era, capabilities, form });
+    const sampled = await connected.client.callTool({ name: "test_sampling", arguments: { prompt: "capital?" } });
+    expect(JSON.stringify(sampled.content)).toContain("Paris");
+    const all = await connected.client.callTool({ name: "test_input_required_result_multiple_inputs", arguments: {} });
+    expect(all.content).toEqual([{ type: "text", text: "all three came" }]);
+  });
+
+  test("[PT40] is asked twice by one call", async () => {
+    await using surface = passingSurface({ everything: everything(speaks) });
+    const form = () => ({ action: "accept" as const, content: { name: "ada", color: "red" } });
+    await using connected = await clientOf(surface.surface, { era, form });
+    const result = await connected.client.callTool({ name: "test_input_required_result_multi_round", arguments: {} });
+    expect(result.content).toEqual([{ type: "text", text: "both steps are done" }]);
+  });
+
+  test("[PT40] is asked during a prompt", async () => {
+    await using surface = passingSurface({ everything: everything(speaks) });
+    const form = () => ({ action: "accept" as const, content: { context: "tea" } });
+    await using connected = await clientOf(surface.surface, { era, form });
+    const result = await connected.client.getPrompt({ name: "test_input_required_result_prompt" });
+    expect(JSON.stringify(result.messages)).toContain("tea");
+  });
+
+  test("[PT41] whose client declared no form has the person asked instead", async () => {
+    const asked: unknown[] = [];
+    const ask = async (question: { readonly upstream: string; readonly principalId: string; readonly params: { readonly message?: unknown } }) => {
+      asked.push([question.upstream, question.principalId, question.params.message]);
+      return { action: "accept" as const, content: { username: "grace", email: "g@example.com" } };
+    };
+    await using surface = passingSurface({ everything: everything(speaks) }, { passage: { forms: { ask } } });
+    await using connected = await clientOf(surface.surface, { era });
+    const result = await connected.client.callTool({ name: "test_elicitation", arguments: { message: "Who?" } });
+    expect(JSON.stringify(result.content)).toContain("grace");
+    expect(asked).toEqual([["everything", "grant:1", "Who?"]]);
+  });
+
+  test("[PT42] that declared no sampling lets no upstream ask its model", async () => {
+    await using surface = passingSurface({ everything: everything(speaks) });
+    await using connected = await clientOf(surface.surface, { era });
+    const answer = await connected.client.callTool({ name: "test_sampling", arguments: { prompt: "capital?" } }).then(
+      (result) => JSON.stringify(result),
+      (error: unknown) => String(error),
+    );
+    expect(answer).toMatch(/sampling/i);
+    expect(answer).not.toContain("Paris");
+  });
+});
