@@ -12,7 +12,7 @@ import { evidenceOf, firstAttempt, nextAttempt, type Attempt, type Era } from ".
 import { TolerantTransport } from "./tolerant-transport.ts";
 import type { UpstreamFacts } from "./upstream-pool.ts";
 
-export type ConnectionPorts = Pick<AdapterPorts, "transports" | "log">;
+type ConnectionPorts = Pick<AdapterPorts, "transports" | "log">;
 
 export interface OpenOptions {
   /** What is declared to the server. */

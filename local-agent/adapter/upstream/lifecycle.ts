@@ -27,7 +27,7 @@ export interface WatchedServer {
 }
 
 /** `check`: see that it still answers, and list anew what it offers. */
-export type TickAction = "none" | "check" | "connect" | "disconnect";
+type TickAction = "none" | "check" | "connect" | "disconnect";
 
 export function tickAction(server: WatchedServer, now: number): TickAction {
   if (server.connection === "connecting" || server.parked) return "none";

@@ -23,7 +23,7 @@ export interface ListWatch {
   stop(): void;
 }
 
-export interface ListWatchOptions {
+interface ListWatchOptions {
   readonly timers: Timers;
   /** Lists anew. Never rejects. */
   readonly relist: () => Promise<void>;

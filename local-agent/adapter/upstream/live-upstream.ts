@@ -3,7 +3,7 @@
  *
  * Invariants: a use is told to end before its connection is closed; a retired connection is closed when its last use ends.
  */
-import { SdkError, SdkErrorCode, type Client } from "@modelcontextprotocol/client";
+import { ProtocolError, SdkError, SdkErrorCode, type Client } from "@modelcontextprotocol/client";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import type { UpstreamCatalog } from "../catalog/upstream-catalog.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -39,7 +39,7 @@ export interface LiveUpstream {
   close(): Promise<void>;
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly definition: ServerDefinition;
   readonly ports: LivePorts;
   readonly elicitation: boolean;
@@ -57,6 +57,9 @@ export interface LiveOptions {
 
 /** The whole of a connect: negotiation in several ways and a listing of many pages. */
 const CONNECT_MS = 300_000;
+
+/** Method not found, invalid params (unknown tools included), header mismatch. */
+const DENIALS: ReadonlySet<number> = new Set([-32601, -32602, -32020]);
 
 /** Connects and lists. Never rejects; a connection whose tools cannot be listed is none. */
 export async function openLiveUpstream(options: LiveOptions): Promise<Result<LiveUpstream, OpenFailure>> {
@@ -152,29 +155,16 @@ async function list(
 function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: Parts, first: UpstreamCatalog): LiveUpstream {
   const { definition, ports } = options;
   const ended = new AbortController();
-  let catalog = first;
   let inFlight = 0;
   let lastUsedAt = ports.clock.now();
   let retired = false;
-  let refreshing: Promise<UpstreamCatalog> | undefined;
+  let doubtful = false;
 
-  const refreshNow = async (): Promise<UpstreamCatalog> => {
-    try {
-      const timeoutMs = definition.requestTimeoutMs ?? REQUEST_MS;
-      if (connection.facts.capabilities.tools === undefined) await answers(connection, timeoutMs);
-      catalog = await list(options, connection, parts.deadlines, { signal: ended.signal, timeoutMs, previous: catalog });
-      options.onCatalog(catalog);
-      return catalog;
-    } finally {
-      refreshing = undefined;
-    }
-  };
-  const refresh = (): Promise<UpstreamCatalog> => (refreshing ??= refreshNow());
-
+  const lists = createLists(options, connection, { deadlines: parts.deadlines, signal: ended.signal, first });
   const watch: ListWatch = createListWatch({
     timers: ports.timers,
     relist: async () => {
-      await refresh().catch(() => ports.log.event("warn", "upstream.list-failed", { server: definition.name, list: "changed" }));
+      await lists.refresh().catch(() => ports.log.event("warn", "upstream.list-failed", { server: definition.name, list: "changed" }));
     },
     onListening: options.onListening,
   });
@@ -192,7 +182,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     facts: connection.facts,
     since: ports.clock.now(),
     closed: connection.closed,
-    catalog: () => catalog,
+    catalog: lists.catalog,
     listening: () => watch.listening(),
     hasSession: () => connection.hasSession(),
     inFlight: () => inFlight,
@@ -203,8 +193,14 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
       const scope = createUseScope(connection, parts.deadlines, { signals, timeoutMs: definition.requestTimeoutMs });
       inFlight++;
       try {
-        return await work(scope.upstream);
+        const result = await work(scope.upstream);
+        if (doubtful) watch.changed();
+        doubtful = false;
+        return result;
       } catch (error) {
+        if (deniesWhatItListed(error)) watch.changed();
+        // Behind the same address there may be another server by the time it answers again.
+        doubtful ||= !(error instanceof ProtocolError) && !use.signal.aborted;
         throw withLastWords(error, definition.name, connection);
       } finally {
         scope.end();
@@ -214,7 +210,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
         if (retired && inFlight === 0) void close();
       }
     },
-    refresh,
+    refresh: lists.refresh,
     retire() {
       retired = true;
       watch.stop();
@@ -224,9 +220,38 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
   };
 }
 
+/** What the server offers now, and one listing at a time to renew it. */
+function createLists(
+  options: LiveOptions,
+  connection: UpstreamConnection,
+  parts: { readonly deadlines: Deadlines; readonly signal: AbortSignal; readonly first: UpstreamCatalog },
+) {
+  const timeoutMs = options.definition.requestTimeoutMs ?? REQUEST_MS;
+  let catalog = parts.first;
+  let refreshing: Promise<UpstreamCatalog> | undefined;
+
+  const refreshNow = async (): Promise<UpstreamCatalog> => {
+    try {
+      if (connection.facts.capabilities.tools === undefined) await answers(connection, timeoutMs);
+      catalog = await list(options, connection, parts.deadlines, { signal: parts.signal, timeoutMs, previous: catalog });
+      options.onCatalog(catalog);
+      return catalog;
+    } finally {
+      refreshing = undefined;
+    }
+  };
+
+  return { catalog: () => catalog, refresh: () => (refreshing ??= refreshNow()) };
+}
+
 /** For a server without tools: the cheapest request its revision has. */
 async function answers({ client, facts }: UpstreamConnection, timeout: number): Promise<void> {
   await (facts.era === "legacy" ? client.ping({ timeout }) : client.discover({ timeout }));
+}
+
+/** The server does not know what it listed, or takes it in another shape: its list has changed, and nothing told so. */
+function deniesWhatItListed(error: unknown): boolean {
+  return error instanceof ProtocolError && DENIALS.has(error.code);
 }
 
 /** A process that dies during a call says why on its error stream, and nowhere else. */

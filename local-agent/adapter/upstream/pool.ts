@@ -13,7 +13,7 @@ import { eachWithin } from "./parallel.ts";
 import { ServerSlot, type SlotPorts } from "./server-slot.ts";
 import type { ConnectFailure, PoolEvent, UpstreamPool, UpstreamState, UsedUpstream, UseOptions } from "./upstream-pool.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly config: UpstreamConfig;
   readonly ports: SlotPorts & Pick<AdapterPorts, "metadata">;
   /** The definition's hash in the metadata cache: an entry with another one is of another server. */

@@ -8,7 +8,7 @@ import type { AdapterPorts, Caller } from "../ports.ts";
 /** A server may not fill the person's desk. */
 const MAX_OPEN = 3;
 
-export type QuestionPorts = Pick<AdapterPorts, "forms" | "sampler" | "log">;
+type QuestionPorts = Pick<AdapterPorts, "forms" | "sampler" | "log">;
 
 export interface Questions {
   readonly capabilities: ClientCapabilities;
@@ -18,7 +18,7 @@ export interface Questions {
   enter(caller: Caller): () => void;
 }
 
-export interface QuestionOptions {
+interface QuestionOptions {
   readonly server: string;
   readonly ports: QuestionPorts;
   readonly elicitation: boolean;
@@ -37,12 +37,15 @@ export function createQuestions(options: QuestionOptions): Questions {
   const capabilities = capabilitiesOf(options);
   const uses = new Set<Use>();
   let open = 0;
+  let refusals = 0;
 
   /** The answer to a question, while deadlines stand still; `none` when there is nobody to answer or too much is asked. */
   const answered = async <T>(kind: string, signal: AbortSignal, none: () => T, ask: (use: Use, until: AbortSignal) => Promise<T>): Promise<T> => {
     const use = [...uses].at(-1);
     if (use === undefined || open >= MAX_OPEN) {
-      ports.log.event("warn", "upstream.question-refused", { server, kind, because: use === undefined ? "nobody" : "too-many" });
+      refusals++;
+      // Once: what floods the desk would flood the log.
+      if (refusals === 1) ports.log.event("warn", "upstream.question-refused", { server, kind, because: use === undefined ? "nobody" : "too-many" });
       return none();
     }
     const until = AbortSignal.any([signal, use.ended.signal]);

@@ -6,7 +6,7 @@ import type { PoolEvent } from "./upstream-pool.ts";
 const WINDOW_MS = 1000;
 const MAX_IN_WINDOW = 50;
 
-export interface ServerEvents {
+interface ServerEvents {
   /** Sets the handlers of a client that is not connected yet. */
   readonly prepare: (client: Client) => void;
 }

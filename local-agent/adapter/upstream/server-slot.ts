@@ -9,7 +9,9 @@ import type { Freshness, HeldCatalog, UpstreamCatalog } from "../catalog/upstrea
 import type { ServerDefinition } from "../config/server-definition.ts";
 import type { AdapterPorts, Caller } from "../ports.ts";
 import { backoffFailure, cancelledFailure, connectFailure, remembered, untrustedFailure, type RememberedFailure } from "./connect-failure.ts";
+import type { OpenFailure } from "./connection.ts";
 import { backoffUntil, CALL_BACKOFF_MS, keepsAlive, type WatchedServer } from "./lifecycle.ts";
+import { failureText } from "./failure-text.ts";
 import { openLiveUpstream, type LivePorts, type LiveUpstream } from "./live-upstream.ts";
 import { evidenceOf, type Era } from "./negotiation.ts";
 import { createServerEvents } from "./server-events.ts";
@@ -19,7 +21,7 @@ import type { ConnectFailure, PoolEvent, UpstreamState, UseOptions } from "./ups
 
 export type SlotPorts = LivePorts & Pick<AdapterPorts, "trust" | "sha256">;
 
-export interface SlotContext {
+interface SlotContext {
   readonly ports: SlotPorts;
   readonly elicitation: boolean;
   readonly sampling: boolean;
@@ -143,7 +145,7 @@ export class ServerSlot {
   async recovers(live: LiveUpstream, error: unknown): Promise<boolean> {
     const { ports } = this.#context;
     const lost = isLostSession(error, live.hasSession());
-    if (!lost && !(evidenceOf(error) === "unauthorized" && (await ports.transports.renewCredentials(this.definition)))) return false;
+    if (!lost && !(evidenceOf(error) === "unauthorized" && (await this.#renewed()))) return false;
     ports.log.event("info", "upstream.session-lost", { server: this.definition.name, lost });
     this.#giveUp(live);
     return true;
@@ -181,6 +183,10 @@ export class ServerSlot {
     const live = this.#live;
     this.#live = null;
     await Promise.all([connecting?.done, live?.close(), ...[...this.#retired].map((each) => each.close())]);
+  }
+
+  async #renewed(): Promise<boolean> {
+    return this.#context.ports.transports.renewCredentials(this.definition).catch(() => false);
   }
 
   #trust(): "allowed" | "denied" | "unasked" {
@@ -240,7 +246,8 @@ export class ServerSlot {
       onCatalog: (catalog) => this.#listed(catalog),
       onListening: () => this.#changed(),
       prepare: events.prepare,
-    });
+      // A port that throws all the same must not leave the server "connecting" for ever.
+    }).catch((error: unknown) => err<OpenFailure>({ kind: "failed", message: failureText(error, "") }));
     this.#connecting = null;
     if (opened.ok && !signal.aborted && !this.#closed) return ok(this.#connected(opened.value));
     if (opened.ok) await opened.value.close();

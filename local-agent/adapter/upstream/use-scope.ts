@@ -7,9 +7,9 @@ import type { UpstreamFacts, UsedUpstream } from "./upstream-pool.ts";
 export const REQUEST_MS = 60_000;
 
 /** The SDK's timer cannot be stopped while a person is asked: ours decides, and this one never comes. */
-export const NEVER_MS = 2_147_483_647;
+const NEVER_MS = 2_147_483_647;
 
-export interface UseScope {
+interface UseScope {
   readonly upstream: UsedUpstream;
   /** Ends what the use left running. */
   end(reason?: unknown): void;
@@ -52,7 +52,7 @@ export function createUseScope(
   return { upstream: { client: connection.client, facts: connection.facts, requestOptions }, end };
 }
 
-export function timedOut(timeoutMs: number): SdkError {
+function timedOut(timeoutMs: number): SdkError {
   const message = `The server did not answer within ${timeoutMs} ms. Raise "requestTimeoutMs" of the server if it needs longer.`;
   return new SdkError(SdkErrorCode.RequestTimeout, message, { timeout: timeoutMs });
 }

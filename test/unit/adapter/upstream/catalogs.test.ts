@@ -179,6 +179,34 @@ test("[UP74] however often a server tells of changes, it is listed at a bounded 
   expect(names(pool.held("demo")?.catalog)).toEqual(["last"]);
 });
 
+test.each([-32601, -32602, -32020])("[UP78] a server that denies a tool it listed (%i) is listed anew", async (code) => {
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  await echo(pool, "demo");
+  upstreams.script("demo").tools = [{ name: "renamed", inputSchema: { type: "object" } }];
+  upstreams.script("demo").methods["tools/call"] = () => new RpcError(code, "no");
+  await expect(echo(pool, "demo")).rejects.toMatchObject({ code });
+  await advance(clock, 1000, 100);
+  expect(names(pool.held("demo")?.catalog)).toEqual(["renamed"]);
+});
+
+test("[UP78] a server that answers again after it could not be reached is listed anew, as it may be another one", async () => {
+  const { pool, upstreams, clock } = await poolUnderTest({
+    servers: [serverDefinition("demo", { transport: httpServer("http://127.0.0.1:9/mcp") })],
+  });
+  await echo(pool, "demo");
+  const script = upstreams.script("demo");
+  script.methods["tools/call"] = () => {
+    throw new TypeError("fetch failed");
+  };
+  await expect(echo(pool, "demo")).rejects.toThrow("fetch failed");
+  script.tools = [{ name: "another", inputSchema: { type: "object" } }];
+  delete script.methods["tools/call"];
+  await echo(pool, "demo");
+  await advance(clock, 1000, 100);
+  expect(names(pool.held("demo")?.catalog)).toEqual(["another"]);
+  expect(upstreams.of("demo")).toHaveLength(1);
+});
+
 test("[UP75] a modern server is listened to; a stream that drops is opened again after five seconds, and the lists are read again then", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { protocolVersion: "2026-07-28" })] });
   const script = upstreams.script("demo");

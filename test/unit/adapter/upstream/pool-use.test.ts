@@ -210,3 +210,16 @@ test("[UP30] a project's own server runs only when the person allows it", async 
   under.trust.answer = true;
   expect(await echo(under.pool, "demo")).toMatchObject({ ok: true });
 });
+
+test("[UP23] a way to a server that breaks instead of failing is a failure like any other", async () => {
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  const broken = Promise.reject(new Error("out of handles"));
+  upstreams.script("demo").opening = broken;
+  expect(await echo(pool, "demo")).toMatchObject({
+    ok: false,
+    error: { code: "connect_failed", message: expect.stringContaining("out of handles") },
+  });
+  upstreams.script("demo").opening = null;
+  clock.advance(60_001);
+  expect(await echo(pool, "demo")).toMatchObject({ ok: true });
+});
