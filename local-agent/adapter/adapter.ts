@@ -30,6 +30,11 @@ export interface DirectTool extends OfferedTool {
   readonly shown: boolean;
 }
 
+/** Stands for all tools of one server. */
+export interface NamespaceTool extends OfferedTool {
+  readonly server: string;
+}
+
 export interface AdapterCall {
   readonly args: JsonObject;
   /** Unique per call. */
@@ -74,12 +79,16 @@ export interface Adapter {
   proxyTool(): OfferedTool | null;
   scriptTool(): OfferedTool | null;
   directTools(): readonly DirectTool[];
+  /** One for each server whose tools are known and not all direct; empty where the settings do not want them. No host has to offer them. */
+  namespaceTools(): readonly NamespaceTool[];
   /** The tool `mcp`. Never rejects. */
   mcp(call: AdapterCall): Promise<AdapterResult>;
   /** The tool `mcpScript`. Never rejects. */
   script(call: AdapterCall): Promise<AdapterResult>;
   /** A direct tool by its shown name. Never rejects. */
   direct(name: string, call: AdapterCall): Promise<AdapterResult>;
+  /** A namespace tool by its name. Never rejects. */
+  namespace(name: string, call: AdapterCall): Promise<AdapterResult>;
   promptCommands(): readonly PromptCommand[];
   /** Fetches a prompt; the error is a sentence for the person. */
   prompt(command: string, args: string, call: Omit<AdapterCall, "args">): Promise<Result<GetPromptResult, string>>;

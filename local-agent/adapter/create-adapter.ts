@@ -11,6 +11,7 @@ import { createSurface } from "./create-surface.ts";
 import { callDirect } from "./direct/call-direct.ts";
 import type { AdapterPorts, Environment } from "./ports.ts";
 import { fetchPrompt, promptCommands } from "./proxy/prompt-commands.ts";
+import { callNamespace } from "./proxy/namespace-tool.ts";
 import type { ProxyParts } from "./proxy/proxy-parts.ts";
 import { runProxy } from "./proxy/run-proxy.ts";
 import { runScript } from "./script/run-script.ts";
@@ -52,7 +53,13 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
   };
   const { approver, sha256, newId } = ports;
   const approvals = createApprovals({ approver, sha256, newId, isRequired: needsApproval });
-  const invoke = createInvoke({ pool, approvals, checksDirect: settings.strictDirectToolArguments, current: (entry) => view.current(entry) });
+  const invoke = createInvoke({
+    pool,
+    approvals,
+    timers: ports.timers,
+    checksDirect: settings.strictDirectToolArguments,
+    current: (entry) => view.current(entry),
+  });
   const presenter = { guard, files: ports.output };
   const parts: ProxyParts = {
     config,
@@ -64,7 +71,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
     needsApproval,
     directToolsFrozen: settings.freezeDirectTools,
   };
-  const surface = createSurface({ config, pool, view, env: ports.env, isNative: host.isNative });
+  const surface = createSurface({ config, pool, view, env: ports.env, sha256: ports.sha256, isNative: host.isNative });
   const frame = resultFrame(ports.log);
 
   return {
@@ -77,6 +84,8 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
     mcp: (call) => frame("mcp", () => runProxy(call, { ...parts, pool: surface.pool })),
     script: (call) =>
       frame("script", () => runScript(call, { runner: ports.scripts, clock: ports.clock, access: scriptAccess(call, parts), guard: guardScript })),
+    namespaceTools: surface.namespaceTools,
+    namespace: (name, call) => frame("namespace", () => callNamespace(name, call, parts, surface.namespaceTools())),
     direct: (name, call) => frame("direct", () => callDirect(name, call, parts, surface.directTools())),
     promptCommands: () => promptCommands(pool),
     prompt: (command, line, call) => fetchPrompt(command, line, pool, call),

@@ -1,36 +1,42 @@
 /** What a host has registered of the adapter: its tools, and the news that they changed. */
 import { visibleLine } from "../../shared/visible-text.ts";
-import type { Adapter, AdapterEvent, OfferedTool } from "./adapter.ts";
+import { createEvents } from "./adapter-events.ts";
+import type { Adapter, NamespaceTool, OfferedTool } from "./adapter.ts";
 import type { CatalogView } from "./catalog-view.ts";
-import { type DirectSelection, parseDirectOverride, selectDirect } from "./catalog/direct-selection.ts";
-import type { UpstreamConfig } from "./config/server-definition.ts";
+import { type DirectSelection, namespaceProxies, parseDirectOverride, selectDirect } from "./catalog/direct-selection.ts";
+import type { ServerDefinition, UpstreamConfig } from "./config/server-definition.ts";
 import { createDirectSurface } from "./direct/direct-surface.ts";
 import type { Environment } from "./ports.ts";
 import { mcpTool } from "./proxy/mcp-tool.ts";
+import { namespaceTool } from "./proxy/namespace-tool.ts";
 import { SCRIPT_TOOL } from "./script/script-tool.ts";
 import type { UpstreamPool } from "./upstream/upstream-pool.ts";
 
-type Surface = Pick<Adapter, "pool" | "proxyTool" | "scriptTool" | "directTools" | "subscribe"> & { close(): void };
+type Surface = Pick<Adapter, "pool" | "proxyTool" | "scriptTool" | "directTools" | "namespaceTools" | "subscribe"> & { close(): void };
 
 /** More tools than that cost a model more than they help it. */
 const MANY_DIRECT_TOOLS = 75;
 
-export function createSurface(parts: {
+interface SurfaceParts {
   readonly config: UpstreamConfig;
   readonly pool: UpstreamPool;
   readonly view: CatalogView;
   readonly env: Environment;
+  readonly sha256: (text: string) => string;
   readonly isNative: (name: string) => boolean;
-}): Surface {
+}
+
+export function createSurface(parts: SurfaceParts): Surface {
   const { config, pool, view } = parts;
   const { settings } = config;
   const enabled = [...config.servers.values()].flatMap((server) => (server.state === "enabled" ? [server.definition] : []));
   const events = createEvents();
-  const override = parseDirectOverride(parts.env["MCP_DIRECT_TOOLS"]);
-  const direct = createDirectSurface({ isFrozen: settings.freezeDirectTools, select: () => selection().tools });
+  const selection = createSelection(parts, enabled);
+  const direct = createDirectSurface({ isFrozen: settings.freezeDirectTools, select: () => selection.direct().tools });
   // [CL41] Made once: what servers say of themselves is taken as it was known then.
   const proxy = mcpTool(enabled.map(({ name }) => ({ name, instructions: pool.held(name)?.catalog.instructions ?? null })));
   warn();
+  let namespaces = selection.namespaces();
   let offersProxy = proxyTool() !== null;
   const unsubscribe = pool.subscribe((event) => {
     if (event.t === "state") events.say({ t: "status" });
@@ -42,6 +48,7 @@ export function createSurface(parts: {
     proxyTool,
     scriptTool: () => (settings.scriptMode && enabled.length > 0 ? SCRIPT_TOOL : null),
     directTools: () => direct.tools(),
+    namespaceTools: () => namespaces,
     subscribe: (listener) => events.subscribe(listener),
     close: unsubscribe,
   };
@@ -51,15 +58,18 @@ export function createSurface(parts: {
     return settings.disableProxyTool && isDirectComplete() ? null : proxy;
   }
 
-  function selection(): DirectSelection {
-    const { entries, selectors } = view.all();
-    const servers = enabled.map(({ name, directTools }) => ({ name, directTools, isListed: pool.held(name) !== null }));
-    return selectDirect({ servers, entries, selectors, override, isReserved: parts.isNative });
+  /** As for direct tools: what is frozen changes when somebody asks. True when it did. */
+  function updateNamespaces(server: string, why: "asked" | "news"): boolean {
+    if (settings.freezeDirectTools && why === "news" && namespaces.some((tool) => tool.server === server)) return false;
+    const now = selection.namespaces();
+    if (JSON.stringify(now) === JSON.stringify(namespaces)) return false;
+    namespaces = now;
+    return true;
   }
 
   /** [CL43] Without the proxy, a tool that is not direct yet could not be found at all. */
   function isDirectComplete(): boolean {
-    const { tools, awaited } = selection();
+    const { tools, awaited } = selection.direct();
     return tools.length > 0 && awaited.length === 0 && tools.every(({ shown }) => shown);
   }
 
@@ -71,7 +81,8 @@ export function createSurface(parts: {
   }
 
   function changed(server: string, why: "asked" | "news"): void {
-    const toolsChanged = direct.update(server, why);
+    const directChanged = direct.update(server, why);
+    const toolsChanged = updateNamespaces(server, why) || directChanged;
     const proxyChanged = offersProxy !== (proxyTool() !== null);
     offersProxy = proxyTool() !== null;
     warn();
@@ -81,13 +92,31 @@ export function createSurface(parts: {
   }
 
   function warn(): void {
-    for (const { server, message } of [...view.all().warnings, ...selection().warnings]) events.notice(`${visibleLine(server, 100)}: ${message}`);
+    for (const { server, message } of [...view.all().warnings, ...selection.direct().warnings])
+      events.notice(`${visibleLine(server, 100)}: ${message}`);
     const count = direct.tools().filter(({ shown }) => shown).length;
-    if (!settings.warnOnLargeDirectTools || count < MANY_DIRECT_TOOLS) return;
-    events.notice(
-      `${count} MCP tools are direct; each costs the model some 200 tokens. A list of names in "directTools" keeps to the ones that matter.`,
-    );
+    if (settings.warnOnLargeDirectTools && count >= MANY_DIRECT_TOOLS) events.notice(manyTools(count));
   }
+}
+
+function manyTools(count: number): string {
+  return `${count} MCP tools are direct; each costs the model some 200 tokens. A list of names in "directTools" keeps to the ones that matter.`;
+}
+
+/** What the configuration and the environment want to be offered of what is known now. */
+function createSelection({ config, pool, view, env, sha256, isNative }: SurfaceParts, enabled: readonly ServerDefinition[]) {
+  const override = parseDirectOverride(env["MCP_DIRECT_TOOLS"]);
+  const direct = (): DirectSelection => {
+    const { entries, selectors } = view.all();
+    const servers = enabled.map(({ name, directTools }) => ({ name, directTools, isListed: pool.held(name) !== null }));
+    return selectDirect({ servers, entries, selectors, override, isReserved: isNative });
+  };
+  const namespaces = (): readonly NamespaceTool[] => {
+    if (!config.settings.namespaceProxyTools) return [];
+    const { proxies } = namespaceProxies(view.all().entries, direct().tools, { sha256, isReserved: isNative });
+    return proxies.map(({ name, server }) => namespaceTool(name, server));
+  };
+  return { direct, namespaces };
 }
 
 /** A class's methods as a plain object, so that one of them can be another. */
@@ -105,44 +134,5 @@ function bound(pool: UpstreamPool): UpstreamPool {
     definition: (server) => pool.definition(server),
     servers: () => pool.servers(),
     close: () => pool.close(),
-  };
-}
-
-interface Events {
-  say(event: AdapterEvent): void;
-  /** Kept for the first listener when there is none yet; said once. */
-  notice(text: string): void;
-  subscribe: Adapter["subscribe"];
-}
-
-const MAX_KEPT_NOTICES = 50;
-
-function createEvents(): Events {
-  const listeners = new Set<(event: AdapterEvent) => void>();
-  const said = new Set<string>();
-  const waiting: AdapterEvent[] = [];
-  const say = (event: AdapterEvent): void => {
-    for (const listener of listeners) {
-      try {
-        listener(event);
-      } catch {
-        // A listener's own fault is not the adapter's, and the others are told all the same.
-      }
-    }
-  };
-  return {
-    say,
-    notice(text) {
-      if (said.has(text)) return;
-      said.add(text);
-      const event: AdapterEvent = { t: "notice", level: "warning", text };
-      if (listeners.size > 0) say(event);
-      else if (waiting.length < MAX_KEPT_NOTICES) waiting.push(event);
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      for (const event of waiting.splice(0)) say(event);
-      return () => void listeners.delete(listener);
-    },
   };
 }

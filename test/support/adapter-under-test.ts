@@ -60,6 +60,7 @@ export interface Scene {
   readonly approve?: (request: UpstreamApprovalRequest) => UpstreamApproval | Promise<UpstreamApproval>;
   readonly wantsEveryCall?: boolean;
   readonly forms?: AdapterPorts["forms"];
+  readonly timers?: AdapterPorts["timers"];
   readonly keepText?: AdapterPorts["output"]["keepText"];
 }
 
@@ -76,7 +77,7 @@ export async function adapterUnderTest(servers: Readonly<Record<string, PlayedSe
   const approve = scene.approve ?? ((): UpstreamApproval => ({ decision: "allow", remember: "no" }));
   const adapter = await createAdapter({
     clock,
-    timers: systemTimers,
+    timers: scene.timers ?? systemTimers,
     log: { event: () => {} },
     random: () => 0.5,
     sha256: (text) => createHash("sha256").update(text).digest("hex"),

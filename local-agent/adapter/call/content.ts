@@ -15,7 +15,7 @@ export async function toolContent(result: CallToolResult, keepBinary: KeepBinary
   const blocks: ToolContent[] = [];
   for (const block of result.content) blocks.push(await shown(block, keepBinary));
   const structured = result.structuredContent as JsonValue | undefined;
-  if (structured !== undefined && !saidAlready(structured, blocks)) blocks.push(text(JSON.stringify(structured, null, 2)));
+  if (structured !== undefined && !saidAlready(structured, blocks)) blocks.push(text(shownJson(structured)));
   return blocks.some(saysSomething) ? blocks : [text("(empty result)")];
 }
 
@@ -76,6 +76,15 @@ function saidAlready(structured: JsonValue, blocks: readonly ToolContent[]): boo
     const canonical = value === undefined ? undefined : comparable(value);
     return canonical !== undefined && wanted.includes(canonical);
   });
+}
+
+/** Serializing recurses: what is nested without end cannot be shown. */
+function shownJson(value: JsonValue): string {
+  try {
+    return JSON.stringify(value, null, 2);
+  } catch {
+    return "[structured content that is nested too deeply to be shown]";
+  }
 }
 
 function comparable(value: JsonValue): string | undefined {

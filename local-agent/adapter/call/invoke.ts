@@ -1,6 +1,7 @@
 /** One call of an upstream's tool or resource, from the arguments as they came to what the upstream returned. */
 import type { CallToolResult, Progress, ReadResourceResult } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../../shared/json.ts";
+import type { Timers } from "../../../shared/ports.ts";
 import { err, ok } from "../../../shared/result.ts";
 import type { Result } from "../../../shared/result.ts";
 import { visibleLine } from "../../../shared/visible-text.ts";
@@ -44,6 +45,7 @@ export interface InvokeParts {
   readonly approvals: Approvals;
   /** Whether arguments of direct tools are checked here, too (`strictDirectToolArguments`). */
   readonly checksDirect: boolean;
+  readonly timers: Timers;
   /** The tool as it is known now; null: it is not offered any more. */
   readonly current: (entry: CatalogEntry) => CatalogEntry | null;
 }
@@ -61,13 +63,42 @@ export function createInvoke(parts: InvokeParts): Invoke {
     const allowed = await approvals.ask(subject);
     if (!allowed.ok) return allowed;
     const { server } = subject.entry;
+    const limit = totalLimit(parts, server, signal);
     try {
-      const used = await pool.use(server, { signal, caller: invocation.caller }, (upstream) => request(upstream, subject));
+      const used = await pool.use(server, { signal: limit.signal, caller: invocation.caller }, (upstream) => request(upstream, subject));
       return used.ok ? used : err(used.error);
     } catch (error) {
-      return err(thrownFailure(error, { server, aborted: signal.aborted }));
+      return err(limit.isReached() ? endless(server) : thrownFailure(error, { server, aborted: signal.aborted }));
+    } finally {
+      limit.end();
     }
   };
+}
+
+const TOTAL_MS = 3_600_000;
+/** Each report of progress gives a call its server's limit anew. */
+const TOTAL_LIMITS = 10;
+
+/** [CL18] For a server that is always about to be done. */
+function totalLimit({ pool, timers }: InvokeParts, server: string, signal: AbortSignal) {
+  const total = new AbortController();
+  let isReached = false;
+  const follow = (): void => total.abort(signal.reason);
+  signal.addEventListener("abort", follow, { once: true });
+  if (signal.aborted) follow();
+  const stop = timers.after(Math.max(TOTAL_MS, TOTAL_LIMITS * (pool.definition(server)?.requestTimeoutMs ?? 0)), () => {
+    isReached = true;
+    total.abort(new Error("the call took too long"));
+  });
+  const end = (): void => {
+    stop();
+    signal.removeEventListener("abort", follow);
+  };
+  return { signal: total.signal, isReached: () => isReached, end };
+}
+
+function endless(server: string): CallFailure {
+  return { code: "call_failed", message: `Failed to call tool: "${server}" went on reporting progress and did not end. It was told to stop.` };
 }
 
 /** [CL8] What is checked, shown and called is the tool as its server offers it now, not as it was known from an earlier connection. */

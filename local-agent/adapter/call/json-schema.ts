@@ -132,7 +132,11 @@ function linearRegExp(pattern: string): { test: (text: string) => boolean; toStr
 }
 
 function tooLargeToList(value: unknown): boolean {
-  return (JSON.stringify(value) ?? "").length > MAX_LISTED_CHARS;
+  try {
+    return (JSON.stringify(value) ?? "").length > MAX_LISTED_CHARS;
+  } catch {
+    return true;
+  }
 }
 
 function inWords(errors: readonly ErrorObject[]): readonly string[] {

@@ -43,11 +43,20 @@ export async function guardContent(content: readonly ToolContent[], settings: Ou
 /** [CL22] The raw result for a host, where it is small; else what it was made of, and the file that has it. */
 export async function guardRawResult(result: JsonValue, settings: OutputGuardSettings | null, keepText: KeepText): Promise<JsonValue> {
   if (settings === null) return result;
-  const json = JSON.stringify(result);
+  const json = jsonOf(result);
+  if (json === undefined) return { omitted: true, notKept: "It is nested too deeply." };
   const bytes = utf8Length(json);
   if (bytes <= settings.detailsMaxBytes) return result;
   const kept = await keep(json, "mcp-result", keepText);
   return { omitted: true, bytes, ...(kept.path === null ? { notKept: kept.sentence } : { path: kept.path }), ...summaryOf(result) };
+}
+
+function jsonOf(value: JsonValue): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined; // Serializing recurses, and this is nested beyond that.
+  }
 }
 
 /** UTF-8 bytes of a text, without making them: a lone surrogate counts as the replacement character it becomes. */

@@ -14,7 +14,7 @@ function open() {
 const megabytes = (n: number): string => Buffer.alloc(n * 1024 * 1024).toString("base64");
 
 describe("files of large answers", () => {
-  test("[CL90] are made when they are needed, private, and hold everything", async () => {
+  test("[CL25] are made when they are needed, private, and hold everything", async () => {
     const { directory, files } = open();
     expect(existsSync(directory)).toBe(false);
     const path = await files.keepText("Grüße 🌉", "output");
@@ -28,7 +28,7 @@ describe("files of large answers", () => {
     await files.close();
   });
 
-  test("[CL90] end with the adapter, and none is made after", async () => {
+  test("[CL25] end with the adapter, and none is made after", async () => {
     const { directory, files } = open();
     await files.keepText("a", "output");
     await files.keepBinary("aGk=");
@@ -37,7 +37,7 @@ describe("files of large answers", () => {
     await expect(files.keepText("b", "output")).rejects.toThrow("ending");
   });
 
-  test("[CL91] are bounded: a binary one, and all together", async () => {
+  test("[CL26] are bounded: a binary one, and all together", async () => {
     const { directory, files } = open();
     await expect(files.keepBinary(megabytes(11))).rejects.toThrow("files of up to 10485760");
     const text = await files.keepText("a", "output");
@@ -50,7 +50,7 @@ describe("files of large answers", () => {
     await files.close();
   });
 
-  test("[CL90] that cannot be written are an error that names the directory", async () => {
+  test("[CL25] that cannot be written are an error that names the directory", async () => {
     if (process.getuid?.() === 0) return;
     const dir = tempDir();
     chmodSync(dir, 0o500);

@@ -67,8 +67,13 @@ function textOf(asked: SearchMode, { hits, total, nextOffset }: FoundPage, parts
   return [head, ...found, ...(notes.length === 0 ? [] : ["", ...notes])].join("\n");
 }
 
-function parametersOf({ inputSchema }: CatalogEntry): string | null {
-  return takesNothing(inputSchema) ? null : describeParameters(inputSchema).text;
+/** [CL63] One tool with a manual for parameters must not push the others out of sight. */
+const PARAMETER_CHARS = 1_500;
+
+function parametersOf({ inputSchema, displayed }: CatalogEntry): string | null {
+  if (takesNothing(inputSchema)) return null;
+  const { text } = describeParameters(inputSchema);
+  return text.length <= PARAMETER_CHARS ? text : `(many parameters: mcp({describe: ${JSON.stringify(displayed)}}))`;
 }
 
 /** [CL61] Whose tools could not be among those found, and why. */

@@ -1,8 +1,10 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
 import { ProtocolError, UrlElicitationRequiredError } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { isJsonObject } from "../../../../shared/json.ts";
 import type { PlayedServer } from "../../../support/adapter-under-test.ts";
 import { adapterCall, adapterUnderTest, remote, textOf } from "../../../support/adapter-under-test.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { memoryMetadataStore } from "../../../support/memory-metadata-store.ts";
 
 const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] });
@@ -134,6 +136,27 @@ describe("a call", () => {
     const result = await under.mcp({ tool: "box_work" });
     expect(textOf(result)).toMatch(/^Failed to call tool: .*60 ms.*"requestTimeoutMs".*"box" may still be working/);
     expect(result.details["error"]).toBe("call_failed");
+  });
+
+  test("[CL18] that never gets further than progress is ended after an hour", async () => {
+    const timers = new ManualClock();
+    const begun = Promise.withResolvers<ServerContext>();
+    const told = Promise.withResolvers<void>();
+    const run = (_args: unknown, context: ServerContext) => {
+      context.mcpReq.signal.addEventListener("abort", () => told.resolve());
+      begun.resolve(context);
+      return new Promise<never>(() => {});
+    };
+    const under = await connected({ run }, { timers });
+    const call = under.mcp({ tool: "box_work" });
+    const { mcpReq } = await begun.promise;
+    for (let progress = 0; progress < 72; progress += 1) {
+      const progressToken = mcpReq._meta?.progressToken ?? "";
+      if (!mcpReq.signal.aborted) await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress } });
+      timers.advance(50_000);
+    }
+    expect(textOf(await call)).toContain("went on reporting progress and did not end");
+    await told.promise;
   });
 
   test("[CL30] that an upstream refuses says how", async () => {

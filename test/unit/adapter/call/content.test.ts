@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../shared/json.ts";
 import { resourceContent, toolContent } from "../../../../local-agent/adapter/call/content.ts";
 
 const keep = (base64: string) => Promise.resolve({ path: "/tmp/kept.bin", bytes: base64.length });
@@ -47,6 +48,11 @@ describe("a tool's result", () => {
     ["as a wrapped list", [text("[1,2]")], { result: [1, 2] }],
   ])("[CL11] shows structured content once when a text has it %s", async (_how, content, structuredContent) => {
     expect(await shown({ content, structuredContent })).toEqual(content);
+  });
+
+  test("[CL11] says so when structured content is nested beyond showing", async () => {
+    const deep = Array.from({ length: 20_000 }).reduce<JsonObject>((inner) => ({ a: inner }), {});
+    expect(await shown({ structuredContent: deep })).toEqual([text("[structured content that is nested too deeply to be shown]")]);
   });
 
   test("[CL11] says when there is nothing", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { AdapterEvent } from "../../../../local-agent/adapter/adapter.ts";
+import type { JsonObject } from "../../../../shared/json.ts";
 import type { PlayedServer } from "../../../support/adapter-under-test.ts";
 import { adapterCall, adapterUnderTest, textOf } from "../../../support/adapter-under-test.ts";
 import { memoryMetadataStore } from "../../../support/memory-metadata-store.ts";
@@ -127,6 +128,28 @@ describe("direct tools", () => {
     await under.mcp({ connect: "box" });
     expect(under.adapter.directTools()).toHaveLength(75);
     expect(under.events).toContainEqual({ t: "notice", level: "warning", text: expect.stringContaining("75 MCP tools are direct") as unknown });
+  });
+});
+
+describe("namespace tools", () => {
+  test("[CL89] stand for a server with known tools that are not all direct, and call them as mcp does", async () => {
+    const under = await adapterUnderTest({ "my-box": { tools: { ask: {} } }, all: direct({ a: {} }), unknown: { tools: {}, down: "not yet" } });
+    for (const server of ["my-box", "all"]) await under.mcp({ connect: server });
+    const tools = under.adapter.namespaceTools();
+    expect(tools.map(({ name, server }) => [name, server])).toEqual([["mcp__my_box", "my-box"]]);
+    const call = (args: JsonObject) => under.adapter.namespace("mcp__my_box", adapterCall(args));
+    expect(textOf(await call({ tool: "ask", args: '{"q":1}' }))).toBe("ran ask");
+    expect(under.received).toEqual([{ server: "my-box", tool: "ask", args: { q: 1 } }]);
+    expect(textOf(await call({}))).toBe('"tool" must name a tool of "my-box".');
+    expect(textOf(await call({ tool: "a" }))).toContain("No tool");
+    expect(textOf(await call({ tool: "ask", q: 1 }))).toContain('belong into "args"');
+    expect((await under.adapter.namespace("mcp__gone", adapterCall({}))).isError).toBe(true);
+  });
+
+  test("[CL89] are none where the settings do not want them", async () => {
+    const under = await adapterUnderTest({ box: { tools: { ask: {} } } }, { settings: { namespaceProxyTools: false } });
+    await under.mcp({ connect: "box" });
+    expect(under.adapter.namespaceTools()).toEqual([]);
   });
 });
 

@@ -135,6 +135,15 @@ describe("mcp({search})", () => {
     expect((await under.mcp({ search: "截图" })).details["matches"]).toMatchObject([{ tool: "shots_web" }]);
   });
 
+  test("[CL63] shows no more of one tool's parameters than leaves room for the others", async () => {
+    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`parameter${n}`, { type: "string", description: "d".repeat(50) }]));
+    const under = await connected({ shots: { tools: { ...shots.tools, screenshot_all: { inputSchema: { type: "object", properties } } } } });
+    const found = await under.mcp({ search: "screenshot" });
+    expect(textOf(found)).toContain('(many parameters: mcp({describe: "shots_screenshot_all"}))');
+    expect(textOf(found)).toContain("{ full?: boolean; }");
+    expect(textOf(await under.mcp({ describe: "shots_screenshot_all" }))).toContain("parameter99");
+  });
+
   test("[CL60] leaves out a server that failed a moment ago, and says so", async () => {
     const played: PlayedServer = { ...shots };
     const under = await connected({ shots: played });
