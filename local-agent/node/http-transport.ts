@@ -84,7 +84,8 @@ function sseTransport({ url, headers, bearer, upstream, timers }: HttpAddress): 
     }
   };
   const end = async (): Promise<void> => {
-    ended.reject(new Error("The transport was closed."));
+    // A failed start closes the transport itself, and has more to say: it goes first.
+    timers.after(0, () => ended.reject(new Error("The transport was closed.")));
     await close();
     await upstream.close();
   };
