@@ -82,6 +82,9 @@ if (builds("agent")) {
     build({
       ...node,
       entryPoints: { pimcp: "local-agent/cli/main.ts" },
+      // What talks to MCP servers is loaded only where some are configured.
+      splitting: true,
+      chunkNames: "chunks/[name]-[hash]",
       external: ["miniflare", "@vscode/ripgrep", "wrangler", "esbuild", "@napi-rs/keyring"],
       plugins: [withoutSchemaCompiler],
     }),

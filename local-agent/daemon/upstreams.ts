@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { Approver, PersonForms, ProjectTrust, Sampler, UpstreamApproval } from "../adapter/ports.ts";
-import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
+import type { AdapterSettings, UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { trustSubject } from "../adapter/upstream/trust.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
@@ -27,13 +27,12 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
   const { settings, env, clock, timers, log, lifetime } = context;
   let desk: UpstreamDesk | undefined;
   if (settings.upstreams === null) return { adapter: null, attach: () => {} };
-  // Agents without MCP servers do not pay for what talks to them.
-  const [{ nodePorts }, { createAdapter }] = await Promise.all([import("../node/adapter-ports.ts"), import("../adapter/create-adapter.ts")]);
+  const { nodePorts } = await import("../node/adapter-ports.ts");
   const trust: ProjectTrust = {
     known: (subject) => desk?.trust.known(subject) ?? "unasked",
     ask: (subject, signal) => desk?.trust.ask(subject, signal) ?? Promise.resolve(false),
   };
-  let config: UpstreamConfig | undefined;
+  let trace: AdapterSettings["trace"] | null = null;
   const ports = nodePorts({
     cwd: settings.root,
     env,
@@ -41,24 +40,30 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     configFile: settings.upstreams.configFile,
     outputDir: tools.outputDir,
     trust,
-    trace: () => config?.settings.trace ?? null,
+    trace: () => trace,
     clock,
     timers,
     log,
   });
+  const config = await ports.config.load();
+  for (const { file, server, message } of config.warnings) context.progress(`${file}${server === null ? "" : ` (${server})`}: ${message}`);
+  trace = config.settings.trace;
+  // Agents without MCP servers do not pay for what talks to them.
+  if (config.servers.size === 0) return { adapter: null, attach: (opened) => askForProject(config, opened.trust, lifetime.signal) };
+  const { createAdapter } = await import("../adapter/create-adapter.ts");
   const adapter = await createAdapter({
     ...ports,
+    config: { load: () => Promise.resolve(config) },
     approver: deskApprover(() => desk?.gate),
     forms: deskForms(() => desk?.forms),
     sampler: NO_MODEL,
   });
-  config = adapter.config;
   lifetime.onEnd("MCP servers", () => adapter.close());
   return {
-    adapter: adapter.config.servers.size === 0 ? null : adapter,
+    adapter,
     attach(opened) {
       desk = opened;
-      askForProject(adapter.config, opened.trust, lifetime.signal);
+      askForProject(config, opened.trust, lifetime.signal);
     },
   };
 }
