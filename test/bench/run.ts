@@ -11,6 +11,7 @@ import { measureAgent } from "./agent-start.ts";
 import { measureHuman } from "./human.ts";
 import { medians, throughput, type Subject } from "./measure.ts";
 import { measurePage } from "./page.ts";
+import { measureSearch } from "./search.ts";
 import { measureSignIn } from "./sign-in.ts";
 
 const MIB = 1024 * 1024;
@@ -96,6 +97,20 @@ const page = await measurePage();
 console.log("\nThe page with 1,000 calls and 400 entries, from a click to the drawn page (median ms)");
 goal("while 5 MB of output stream in", page.streamingMs, "≤", 100);
 console.log(`  idle ${page.idleMs.toFixed(0)}; memory of the page after it ${page.heapMb.toFixed(0)} MB`);
+
+const search = await measureSearch();
+for (const [ranker, shares] of search.recall) {
+  console.log(`\nFinding tools, ${ranker}: share of questions answered as wanted (of those about nothing: not answered)`);
+  for (const [kind, share] of shares) console.log(`  ${kind.padEnd(14)} ${share.toFixed(3)}`);
+}
+goal("right tool among the first five, all questions", search.recall.get("ours")?.get("all") ?? Number.NaN, "≥", 0.93);
+goal("questions about nothing that are answered", 1 - (search.recall.get("ours")?.get("nothing") ?? Number.NaN), "≤", 0.1);
+for (const [size, p50] of search.p50) {
+  report(`One search among ${size} tools (median ms)`, p50);
+  goal(`among ${size} tools (ms)`, p50.get("ours") ?? Number.NaN, "≤", size < 100 ? 0.2 : 3);
+  if (p50.has("published")) console.log(`  ours / published ${ratio(p50, "ours", "published").toFixed(2)}`);
+}
+report("Preparing 2,000 tools, once (ms)", search.buildMs);
 
 /**
  * The full path with either kind of token, which differ in nothing but the check; and, without a tunnel behind, a well-formed token nobody
