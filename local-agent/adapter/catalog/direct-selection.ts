@@ -7,7 +7,7 @@ import type { ToolSelectors } from "./selectors.ts";
 import type { CatalogEntry } from "./upstream-catalog.ts";
 
 /** An enabled server. */
-export interface DirectServer {
+interface DirectServer {
   readonly name: string;
   readonly directTools: DirectTools;
   /** Whether its tools are known, connected or not. */

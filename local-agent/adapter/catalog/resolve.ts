@@ -66,7 +66,7 @@ export function resolveEntry(asked: AskedTool, context: ResolveContext): Resolut
 }
 
 /** The server whose prefix a name bears: the longest that fits. Null: none, or several. */
-export function ownerOf<T extends Pick<ResolvableServer, "name" | "toolPrefix">>(name: string, servers: readonly T[]): T | null {
+function ownerOf<T extends Pick<ResolvableServer, "name" | "toolPrefix">>(name: string, servers: readonly T[]): T | null {
   let longest = 0;
   let owners = new Set<T>();
   for (const server of servers) {
