@@ -61,6 +61,8 @@ export interface Scene {
   readonly wantsEveryCall?: boolean;
   readonly forms?: AdapterPorts["forms"];
   readonly timers?: AdapterPorts["timers"];
+  /** In place of the scripted ones. */
+  readonly ports?: Partial<AdapterPorts>;
   readonly keepText?: AdapterPorts["output"]["keepText"];
 }
 
@@ -103,6 +105,7 @@ export async function adapterUnderTest(servers: Readonly<Record<string, PlayedSe
       close: () => Promise.resolve(),
     },
     scripts: createScriptRunner(),
+    ...scene.ports,
   });
   onTestFinished(() => adapter.close());
   adapter.subscribe((event) => events.push(event));

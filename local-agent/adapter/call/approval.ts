@@ -35,10 +35,12 @@ export function createApprovals(
 
   return {
     async ask(subject) {
+      const required = ports.isRequired(subject.entry);
+      if (!approver.wantsEveryCall && !required) return ok(undefined);
       const hashes = { definitionHash: sha256(definitionText(subject.entry)), argsHash: sha256(canonicalJson(subject.args)) };
       const keys = grantKeys(subject, hashes);
-      const request = requestFor(subject, hashes, remembered.has(keys.call) || remembered.has(keys.server));
-      if (!approver.wantsEveryCall && (!request.required || request.remembered)) return ok(undefined);
+      const request = requestFor(subject, { ...hashes, required, remembered: remembered.has(keys.call) || remembered.has(keys.server) });
+      if (!approver.wantsEveryCall && request.remembered) return ok(undefined);
       const answer = await asked(request);
       if (answer.decision === "deny") return err(refusal(answer, subject.entry));
       if (subject.signal.aborted) return err({ code: "aborted", message: "The call was cancelled before it could run." });
@@ -49,14 +51,11 @@ export function createApprovals(
 
   function requestFor(
     { entry, args, origin, caller, callId, signal }: ApprovalSubject,
-    hashes: Pick<UpstreamApprovalRequest, "definitionHash" | "argsHash">,
-    isRemembered: boolean,
+    known: Pick<UpstreamApprovalRequest, "definitionHash" | "argsHash" | "required" | "remembered">,
   ): UpstreamApprovalRequest {
     const { server, original, displayed } = entry;
-    const required = ports.isRequired(entry);
-    const requestId = ports.newId();
-    const shown = { requestId, callId, server, original, displayed, args };
-    return { ...shown, origin: entry.kind === "resource" ? "resource" : origin, caller, required, remembered: isRemembered, ...hashes, signal };
+    const shown = { requestId: ports.newId(), callId, server, original, displayed, args };
+    return { ...shown, origin: entry.kind === "resource" ? "resource" : origin, caller, ...known, signal };
   }
 
   async function asked(request: UpstreamApprovalRequest): Promise<UpstreamApproval> {

@@ -11,7 +11,7 @@ export async function statusMode(parts: ProxyParts): Promise<AdapterResult> {
   const totalTools = reports.reduce((sum, { toolCount, resourceCount }) => sum + toolCount + (resourceCount ?? 0), 0);
   const connectedCount = reports.filter(({ status }) => status === "connected").length;
   const disabledCount = reports.filter(({ status }) => status === "disabled").length;
-  const head = reports.length === 0 ? NONE : `${reports.length} servers (${connectedCount} connected), ${totalTools} tools.`;
+  const head = reports.length === 0 ? NONE : `${counted(reports.length, "server")} (${connectedCount} connected), ${counted(totalTools, "tool")}.`;
   return answerText(parts.presenter, [head, ...reports.map(lineOf)].join("\n"), {
     mode: "status",
     servers: reports.map(detailsOf),
@@ -26,9 +26,13 @@ const NONE = "No MCP server is configured. Servers are read from .mcp.json in th
 
 function lineOf({ name, status, toolCount, resourceCount, failedAgoSeconds, cause, catalogStale }: ServerReport): string {
   const tools = toolCount + (resourceCount ?? 0);
-  const known = resourceCount === null ? "" : `, ${tools} ${tools === 1 ? "tool" : "tools"}${catalogStale === true ? " (an old list)" : ""}`;
+  const known = resourceCount === null ? "" : `, ${counted(tools, "tool")}${catalogStale === true ? " (an old list)" : ""}`;
   const ago = failedAgoSeconds === null ? "" : ` ${failedAgoSeconds} s ago`;
   return `${quoted(name)}: ${STANDING[status]}${ago}${known}${cause === null ? "" : `: ${cause}`}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 const STANDING: Readonly<Record<ServerReport["status"], string>> = {
