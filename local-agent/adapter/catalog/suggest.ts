@@ -18,10 +18,11 @@ export function suggestEntries(asked: string, entries: readonly CatalogEntry[], 
   const name = wordsOf(asked.slice(0, MAX_ASKED));
   if (name.length === 0) return [];
   const known = new Map<string, readonly string[]>();
+  const isLike = rememberedLikeness();
   const scored = entries.flatMap((entry) => {
     const prefix = known.get(entry.server) ?? wordsOf(serverPrefix(entry.server, "short"));
     known.set(entry.server, prefix);
-    const likeness = likenessTo(name, prefix, entry);
+    const likeness = likenessTo(name, withoutPrefix(name, prefix), { entry, prefix, isLike });
     const score = likeness + (entry.server === hintServer ? 0.1 : 0);
     return likeness >= LEAST ? [{ entry, score }] : [];
   });
@@ -31,16 +32,24 @@ export function suggestEntries(asked: string, entries: readonly CatalogEntry[], 
     .map(({ entry }) => entry);
 }
 
-function likenessTo(asked: readonly string[], prefix: readonly string[], entry: CatalogEntry): number {
+interface Compared {
+  readonly entry: CatalogEntry;
+  /** The server's, as words. */
+  readonly prefix: readonly string[];
+  readonly isLike: IsLike;
+}
+
+type IsLike = (one: string, other: string) => boolean;
+
+function likenessTo(asked: readonly string[], stripped: readonly string[], { entry, prefix, isLike }: Compared): number {
   const own = withoutPrefix(wordsOf(entry.original), prefix);
-  const stripped = withoutPrefix(asked, prefix);
   // The prefix in both names says nothing about the tool.
-  if (stripped !== asked) return likeness(stripped, own);
-  return Math.max(likeness(asked, own), likeness(asked, wordsOf(entry.displayed)));
+  if (stripped !== asked) return likeness(stripped, own, isLike);
+  return Math.max(likeness(asked, own, isLike), likeness(asked, wordsOf(entry.displayed), isLike));
 }
 
 /** 1 for the same letters, less for each that is wrong; or how many words they share. */
-function likeness(one: readonly string[], other: readonly string[]): number {
+function likeness(one: readonly string[], other: readonly string[], isLike: IsLike): number {
   const a = one.join("_");
   const b = other.join("_");
   const longer = Math.max(a.length, b.length);
@@ -48,11 +57,11 @@ function likeness(one: readonly string[], other: readonly string[]): number {
   const limit = Math.max(1, Math.floor(longer / 4));
   const distance = editDistance(a, b, limit);
   const spelled = distance <= limit ? 1 - distance / longer : 0;
-  return Math.max(spelled, 0.95 * shared(one, other));
+  return Math.max(spelled, 0.95 * shared(one, other, isLike));
 }
 
 /** Between 0 and 1 (Dice's coefficient); a word counts when it is the same, mistyped, or the beginning of the other. */
-function shared(one: readonly string[], other: readonly string[]): number {
+function shared(one: readonly string[], other: readonly string[], isLike: IsLike): number {
   const open = [...other];
   let found = 0;
   for (const word of one) {
@@ -64,7 +73,19 @@ function shared(one: readonly string[], other: readonly string[]): number {
   return (2 * found) / (one.length + other.length);
 }
 
-function isLike(one: string, other: string): boolean {
+/** Thousands of tools are named with the same few hundred words. */
+function rememberedLikeness(): IsLike {
+  const known = new Map<string, Map<string, boolean>>();
+  return (one, other) => {
+    const ofOne = known.get(one) ?? new Map<string, boolean>();
+    known.set(one, ofOne);
+    const answer = ofOne.get(other) ?? areAlike(one, other);
+    ofOne.set(other, answer);
+    return answer;
+  };
+}
+
+function areAlike(one: string, other: string): boolean {
   if (one === other) return true;
   if (Math.min(one.length, other.length) >= 4 && (one.startsWith(other) || other.startsWith(one))) return true;
   const limit = allowedEdits(one);
