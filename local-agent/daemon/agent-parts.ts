@@ -45,7 +45,7 @@ export async function startTools(context: AgentContext): Promise<ToolHost> {
       childPath: installation.toolHostChild,
       root: settings.root,
       deny: settings.deny,
-      closed: closedPlaces({ directories, mode: settings.mode, home: homedir(), env }),
+      closed: closedPlaces({ directories, mode: settings.mode, home: homedir(), env, mcpConfig: settings.upstreams?.configFile ?? null }),
       writeClosed: programPlaces(installation.packageRoot),
       tools: settings.tools ?? undefined,
       stateDir: preparePrivateDirectory(directories.state),

@@ -3,6 +3,8 @@
  * And what none may write: whoever changes it has a program run.
  */
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { agentDirectory } from "../node/agent-directory.ts";
+import { globalConfigFiles } from "../node/config-places.ts";
 import type { Directories } from "./config-dir.ts";
 import type { Mode } from "./settings.ts";
 
@@ -11,19 +13,24 @@ export interface ClosedPlacesFor {
   readonly mode: Mode;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** `--mcp-config`; absolute. */
+  readonly mcpConfig?: string | null;
 }
 
 /**
- * Absolute places, existing or not: the agent's own directories, a key file named on the command line, and Wrangler's login
- * wherever one of its versions keeps it (xdg-app-paths on Linux, macOS and Windows; `~/.wrangler` before).
+ * Absolute places, existing or not: the agent's own directories, a key file named on the command line, Wrangler's login
+ * wherever one of its versions keeps it (xdg-app-paths on Linux, macOS and Windows; `~/.wrangler` before), Pi's own directory (logins
+ * and extensions), and the person's own files about MCP servers, which hold tokens and say what is run.
  */
-export function closedPlaces({ directories, mode, home, env }: ClosedPlacesFor): string[] {
+export function closedPlaces({ directories, mode, home, env, mcpConfig = null }: ClosedPlacesFor): string[] {
   const keyFile = "keyFile" in mode && mode.keyFile !== null ? [mode.keyFile] : [];
   const configHomes = [dirname(directories.config), join(home, ".config"), join(home, "Library", "Preferences")];
   const appData = env["APPDATA"] ?? "";
   if (isAbsolute(appData)) configHomes.push(join(appData, "xdg.config"));
   const wrangler = [...configHomes.map((configHome) => join(configHome, ".wrangler")), join(home, ".wrangler")];
-  return [...new Set([directories.config, directories.state, ...keyFile, ...wrangler])];
+  const configPath = mcpConfig === null ? {} : { configPath: mcpConfig };
+  const mcpFiles = globalConfigFiles({ cwd: home, home, env, platform: process.platform, ...configPath });
+  return [...new Set([directories.config, directories.state, ...keyFile, ...wrangler, agentDirectory(env, home), ...mcpFiles])];
 }
 
 /**

@@ -5,14 +5,15 @@ const directories = { config: "/xdg/pimcp", state: "/s/pimcp" };
 const around = { directories, mode: { kind: "stdio" }, home: "/h", env: {} } as const;
 
 test("[CF18] the agent's own directories and Wrangler's login are closed, wherever XDG_CONFIG_HOME puts them", () => {
-  expect(closedPlaces(around)).toEqual([
-    "/xdg/pimcp",
-    "/s/pimcp",
-    "/xdg/.wrangler",
-    "/h/.config/.wrangler",
-    "/h/Library/Preferences/.wrangler",
-    "/h/.wrangler",
-  ]);
+  const own = ["/xdg/pimcp", "/s/pimcp", "/xdg/.wrangler", "/h/.config/.wrangler", "/h/Library/Preferences/.wrangler", "/h/.wrangler"];
+  expect(closedPlaces(around).slice(0, own.length)).toEqual(own);
+});
+
+test("[CF30] Pi's own directory and the person's own files about MCP servers are closed, wherever they are", () => {
+  const closed = closedPlaces({ ...around, env: { PI_CODING_AGENT_DIR: "/pi" }, mcpConfig: "/w/servers.json" });
+  const places = ["/pi", "/h/.config/mcp/mcp.json", "/h/.agents/mcp.json", "/h/.agents/mcp/mcp.json", "/h/.cursor/mcp.json", "/w/servers.json"];
+  expect(closed).toEqual(expect.arrayContaining(places));
+  expect(closedPlaces(around)).toContain("/h/.pi/agent");
 });
 
 test("[CF18] a key file named on the command line is closed", () => {
