@@ -1,6 +1,6 @@
 /** `pimcp config`: the upstream servers of a project and where each word of them comes from, as text for people or as JSON. */
 import { statSync } from "node:fs";
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { configReport, type ConfigReport, type ReportedField, type ReportedServer } from "../adapter/config/config-report.ts";
 import { expandHome } from "../adapter/config/expansion.ts";
@@ -39,8 +39,8 @@ function isDirectory(path: string): boolean {
 }
 
 /** Pure. `home`: what `~` stands for. */
-export function reportText({ servers, settings, settingsNeedTrust, sources, warnings }: ConfigReport, home: string): string {
-  const path = (file: string): string => visibleLine(file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file, 300);
+function reportText({ servers, settings, settingsNeedTrust, sources, warnings }: ConfigReport, home: string): string {
+  const path = (file: string): string => visibleLine(file.startsWith(`${home}${sep}`) ? `~${file.slice(home.length)}` : file, 300);
   const lines: string[] = [];
   if (servers.length === 0) lines.push("No MCP server is configured.", "");
   for (const server of servers) lines.push(heading(server), ...fieldLines(server.fields, path), "");

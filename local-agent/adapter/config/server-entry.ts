@@ -120,7 +120,7 @@ function urlProblem(url: string, literal: boolean): string | null {
   if (!literal && PLACEHOLDER.test(url)) return null;
   if (!URL.canParse(url)) return `"url" must be an absolute http or https URL, e.g. https://example.com/mcp.`;
   const { protocol, username, password } = new URL(url);
-  if (protocol !== "http:" && protocol !== "https:") return `"url" must begin with http:// or https://, got ${protocol}`;
+  if (protocol !== "http:" && protocol !== "https:") return `"url" must begin with http:// or https://.`;
   if (username !== "" || password !== "") return `"url" must not hold a user name or password: put them into "headers".`;
   return null;
 }
@@ -235,7 +235,7 @@ const EXPECTED: Readonly<Record<keyof Fields, string>> = {
 };
 
 /** Their values are words of this program's vocabulary, so what came can be shown. */
-const SHOWN: ReadonlySet<string> = new Set(["type", "auth", "lifecycle", "protocolVersion", "toolPrefix"]);
+const SHOWN: ReadonlySet<string> = new Set(["type", "lifecycle", "protocolVersion", "toolPrefix"]);
 
 function explain(issue: v.BaseIssue<unknown>): string {
   const [first, ...deeper] = issue.path ?? [];

@@ -63,7 +63,7 @@ describe("the way to a server", () => {
   test("[UC22] a URL that cannot be one is named without its text", () => {
     expect(problem({ url: "example.com?key=s3cret" })).toBe('"url" must be an absolute http or https URL, e.g. https://example.com/mcp.');
     expect(problem({ url: "https://me:s3cret@a.example" })).toBe('"url" must not hold a user name or password: put them into "headers".');
-    expect(problem({ url: "ftp://a.example/s3cret" })).toBe('"url" must begin with http:// or https://, got ftp:');
+    expect(problem({ url: "ftp://a.example/s3cret" })).toBe('"url" must begin with http:// or https://.');
   });
 });
 
@@ -80,6 +80,7 @@ describe("fields", () => {
     [{ command: "a", lifecycle: "always" }, '"lifecycle" must be "lazy", "eager", "keep-alive" or "lazy-keep-alive", got "always".'],
     [{ command: "a", protocolVersion: "2025-11-25" }, '"protocolVersion" must be "legacy", "auto" or "2026-07-28", got "2025-11-25".'],
     [{ command: "a", idleTimeout: -1 }, '"idleTimeout" must be a number of minutes, 0 or more, got -1.'],
+    [{ url: "https://a", auth: "Bearer s3cret" }, '"auth" must be "bearer", "oauth" or false, got a string.'],
     [{ command: "a", approveTools: "*" }, '"approveTools" must be true, false or a list of patterns, got a string.'],
     [
       { url: "https://a", requestHeadersCommand: { command: "a", timeoutMs: 60_001 } },
