@@ -114,14 +114,22 @@ describe("the files", () => {
   test("[UC4] alone counts the agent directory's or the named one, with its imports", async () => {
     const { load } = machine({
       ".agents/mcp.json": servers("u", "u"),
-      ".pi/agent/mcp.json": { ...servers("a", "a"), imports: ["cursor"], settings: { hostConfigDiscovery: "on" } },
+      ".pi/agent/mcp.json": {
+        ...servers("a", "a"),
+        imports: ["cursor"],
+        settings: { hostConfigDiscovery: "on", ancestorConfigRoots: ["~/"], agentPluginPaths: ["~/none"] },
+      },
       ".cursor/mcp.json": servers("i", "i"),
       ".windsurf/mcp.json": servers("w", "w"),
       "work/.mcp.json": servers("p", "p"),
+      ".mcp.json": servers("h", "h"),
       "work/given.json": servers("g", "g"),
     });
     const env = { PI_MCP_CONFIG_MODE: "exclusive" };
-    expect([...(await load({ env })).servers.keys()]).toEqual(["i", "a"]);
+    const { servers: found, sources, warnings } = await load({ env });
+    expect([...found.keys()]).toEqual(["i", "a"]);
+    expect(sources.map(({ origin }) => origin.layer)).toEqual(["agent-dir", "import"]);
+    expect(warnings).toEqual([]);
     expect([...(await load({ env, argv: ["--mcp-config=given.json"] })).servers.keys()]).toEqual(["g"]);
   });
 
@@ -354,6 +362,17 @@ describe("directories of projects", () => {
       ["code/.mcp.json", "code/team/.pi/mcp.json", "code/team/app/.mcp.json"].map((path) => join(home, path)),
     );
   });
+});
+
+test("[UC17] two directories on the way with the same file by a link have it read once", async () => {
+  const { home, load } = machine({
+    "code/.mcp.json": servers("shared"),
+    "code/team/app/keep": "",
+    ".pi/agent/mcp.json": { settings: { ancestorConfigRoots: ["~/code"] } },
+  });
+  symlinkSync(join(home, "code/.mcp.json"), join(home, "code/team/.mcp.json"));
+  const { sources } = await load({ cwd: join(home, "code/team/app") });
+  expect(sources.filter(({ servers: names }) => names.includes("x")).map(({ origin }) => origin.file)).toEqual([join(home, "code/.mcp.json")]);
 });
 
 describe("the files outside of projects", () => {
