@@ -71,6 +71,18 @@ export async function openConnection(
   ports: ConnectionPorts,
   options: OpenOptions,
 ): Promise<Result<UpstreamConnection, OpenFailure>> {
+  try {
+    return await openInTurn(definition, ports, options);
+  } catch (error) {
+    return err({ kind: options.signal.aborted ? "aborted" : "failed", message: failureText(error, "") });
+  }
+}
+
+async function openInTurn(
+  definition: ServerDefinition,
+  ports: ConnectionPorts,
+  options: OpenOptions,
+): Promise<Result<UpstreamConnection, OpenFailure>> {
   const choice = options.protocolVersion ?? definition.protocolVersion;
   let attempt = firstAttempt(definition, choice, options.knownEra);
   let renewed = false;

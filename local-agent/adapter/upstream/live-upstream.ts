@@ -28,6 +28,8 @@ export interface LiveUpstream {
   listening(): ListenState;
   hasSession(): boolean;
   inFlight(): number;
+  /** Retired or ended: a use that has not begun yet belongs on another connection. */
+  isOver(): boolean;
   lastUsedAt(): number;
   /** Rejects with whatever `use` threw. */
   run<T>(options: UseOptions, use: (upstream: UsedUpstream) => Promise<T>): Promise<T>;
@@ -186,6 +188,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     listening: () => watch.listening(),
     hasSession: () => connection.hasSession(),
     inFlight: () => inFlight,
+    isOver: () => retired || ended.signal.aborted,
     lastUsedAt: () => lastUsedAt,
     async run(use, work) {
       const leave = parts.questions.enter(use.caller);

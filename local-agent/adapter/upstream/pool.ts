@@ -79,13 +79,16 @@ class Pool implements UpstreamPool {
     const found = this.#usable(server);
     if (!found.ok) return found;
     const slot = found.value;
-    for (let again = false; ; again = true) {
+    for (let again = false; ;) {
       const live = await slot.ensure(options);
       if (!live.ok) return live;
+      // Its successor may have come while this use was waiting for its turn.
+      if (live.value.isOver()) continue;
       try {
         return ok(await live.value.run(options, use));
       } catch (error) {
         if (again || options.signal.aborted || !(await slot.recovers(live.value, error))) throw error;
+        again = true;
       }
     }
   }

@@ -234,6 +234,7 @@ export class ServerSlot {
     const { name } = this.definition;
     const { ports, ...context } = this.#context;
     const events = createServerEvents(name, ports.clock, context.emit);
+    let own: LiveUpstream | null = null;
     const opened = await openLiveUpstream({
       definition: this.definition,
       ports,
@@ -243,13 +244,19 @@ export class ServerSlot {
       previous: this.#catalog,
       opener,
       signal,
-      onCatalog: (catalog) => this.#listed(catalog),
+      onCatalog: (catalog) => {
+        // A listing over a connection that was replaced meanwhile is of the past.
+        if (this.#live !== null && this.#live === own) this.#listed(catalog);
+      },
       onListening: () => this.#changed(),
       prepare: events.prepare,
       // A port that throws all the same must not leave the server "connecting" for ever.
     }).catch((error: unknown) => err<OpenFailure>({ kind: "failed", message: failureText(error, "") }));
     this.#connecting = null;
-    if (opened.ok && !signal.aborted && !this.#closed) return ok(this.#connected(opened.value));
+    if (opened.ok && !signal.aborted && !this.#closed) {
+      own = opened.value;
+      return ok(this.#connected(opened.value));
+    }
     if (opened.ok) await opened.value.close();
     const failure = opened.ok || signal.aborted ? cancelledFailure(name) : connectFailure(name, opened.error);
     if (!opened.ok && failure.code !== "aborted" && this.#live === null) {

@@ -223,3 +223,30 @@ test("[UP23] a way to a server that breaks instead of failing is a failure like 
   clock.advance(60_001);
   expect(await echo(pool, "demo")).toMatchObject({ ok: true });
 });
+
+test("[UP23] a use joins a connect that runs, however short a time ago the server failed", async () => {
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  const script = upstreams.script("demo");
+  script.failure = { kind: "failed", message: "down" };
+  await echo(pool, "demo");
+  script.failure = null;
+  const opening = Promise.withResolvers<void>();
+  script.opening = opening.promise;
+  const asked = pool.connect("demo", useOptions({ ignoreBackoff: true }));
+  await settled();
+  const joined = echo(pool, "demo");
+  opening.resolve();
+  expect(await Promise.all([asked, joined])).toMatchObject([{ ok: true }, { ok: true }]);
+});
+
+test("[UP24] uses that arrive while connections take each other's place all find one that serves", async () => {
+  const { pool } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  await echo(pool, "demo");
+  const work: Promise<{ readonly ok: boolean }>[] = [];
+  for (let turn = 0; turn < 40; turn++) {
+    work.push(echo(pool, "demo"));
+    if (turn % 4 === 0) work.push(pool.connect("demo", { ...useOptions(), replace: true }));
+    for (let microtask = 0; microtask < turn % 7; microtask++) await Promise.resolve();
+  }
+  expect((await Promise.all(work)).every(({ ok }) => ok)).toBe(true);
+});
