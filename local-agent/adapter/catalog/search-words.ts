@@ -139,15 +139,15 @@ const EXCHANGEABLE = [
 ];
 
 const ACTIONS =
-  "accept add adjust allow analyze answer apply approve archive ask assign attach book browse build buy calculate call cancel capture change check choose clean clear click close collect combine " +
-  "compare compile compress compute confirm connect control convert copy count create cut decode define delete deploy describe design detect disable do download draw drop edit enable encode end " +
-  "enter erase estimate evaluate examine execute explain export extract fetch fill filter find finish fix follow format generate get give handle hide import improve insert inspect install invert invite " +
-  "join keep launch learn leave list load locate lock look lookup make manage mark match measure merge modify monitor move mute open order organize pause pay perform pick plan play post prepare press preview " +
-  "print process produce publish pull push put query rate read receive record register reject remove rename render repair repeat replace reply report request reset resize resolve restart restore " +
-  "retrieve return revert review rotate run save scan schedule search see select send set share ship show sign skip solve sort split start stop store submit subscribe suggest switch sync take tell test " +
-  "track train transform translate trigger try turn type unlock update upgrade upload use validate verify view visit wait watch work write";
+  "accept add adjust allow analyze answer apply approve ask assign browse buy calculate cancel change check choose clean clear click close combine " +
+  "compare compile compress compute confirm connect control convert create cut decode define delete describe detect disable do download drop edit enable " +
+  "encode end enter erase estimate evaluate examine execute explain extract fetch fill find finish fix follow generate get give handle hide import " +
+  "improve insert inspect install invert invite join keep launch learn leave list load locate lock make manage merge modify move mute open organize pause " +
+  "perform pick prepare press preview produce publish pull push put read receive reject remove rename render repair repeat replace reply reset resize " +
+  "resolve restart restore retrieve return revert rotate run save scan search see select send set show skip solve sort split start stop submit subscribe " +
+  "suggest sync take tell transform translate try unlock update upgrade upload use validate verify visit wait watch write";
 
-/** Stems of what is done to things. Tools for anything do it, so it tells less of a tool than the thing it is done to. */
+/** Stems of what is done to things. Tools for anything do it, so it tells less of a tool than the thing it is done to. None names a thing as well. */
 export const ACTION_STEMS: ReadonlySet<string> = new Set(ACTIONS.split(" ").map(stem));
 
 /** By stem, the stems of the words that are taken for it. */
