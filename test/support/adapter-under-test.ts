@@ -50,7 +50,7 @@ export interface AdapterUnderTest {
   readonly kept: string[];
   readonly events: AdapterEvent[];
   readonly clock: { now: () => number; set: (now: number) => void };
-  mcp(args: JsonObject, call?: Partial<AdapterCall>): Promise<AdapterResult>;
+  readonly mcp: (args: JsonObject, call?: Partial<AdapterCall>) => Promise<AdapterResult>;
 }
 
 export interface Scene {
