@@ -10,7 +10,7 @@ import { isJsonObject, type JsonValue } from "../../shared/json.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { SERVER_KEYS } from "../adapter/config/config-document.ts";
 import { isDisabledWithout, type ConfigFilesOptions } from "./config-files.ts";
-import { projectOverrideFile } from "./config-places.ts";
+import { configPlaces, projectOverrideFile } from "./config-places.ts";
 import { jsoncValue, readBoundedText } from "./parsed-file.ts";
 
 export interface Overridden {
@@ -31,6 +31,9 @@ export async function setServerState(
   options: ConfigFilesOptions,
 ): Promise<Result<Overridden, string>> {
   const file = projectOverrideFile(options.cwd, options.env);
+  const { isExclusive, global } = configPlaces(options);
+  if (isExclusive)
+    return err(`${file} does not count with PI_MCP_CONFIG_MODE=exclusive: change ${global[0]?.origin.file ?? "the one file that does"}.`);
   const read = await readBoundedText(file);
   if (read.state === "unusable") return err(`${file} cannot be changed: ${read.problem}.`);
   const text = read.state === "absent" || read.content.trim() === "" ? "{}\n" : read.content;

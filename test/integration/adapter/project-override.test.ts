@@ -96,6 +96,16 @@ test("[UC61] a file that cannot be written is said so", async () => {
   expect(await setServerState("x", "disabled", options)).toMatchObject({ ok: false, error: expect.stringMatching(/cannot be written \(E\w+\)/) });
 });
 
+test("[UC61] where the project's files do not count nothing is written", async () => {
+  const { home, file, options } = project();
+  const exclusive = { ...options, env: { PI_MCP_CONFIG_MODE: "exclusive" } };
+  expect(await setServerState("x", "disabled", exclusive)).toMatchObject({
+    ok: false,
+    error: expect.stringContaining(join(home, ".pi/agent/mcp.json")),
+  });
+  expect(existsSync(file)).toBe(false);
+});
+
 test("[UC60] any name is a name", async () => {
   const { options, text } = project();
   await setServerState('a.b/"c"', "disabled", options);
