@@ -25,7 +25,7 @@ export class UnusableValue extends Error {}
  * A value that may name a command. Throws `UnusableValue`, in which `what` stands for the value: neither it nor the command is shown.
  * @param what such as `headers.Authorization`
  */
-export async function secretText(value: string, what: string, host: ValueHost, signal: AbortSignal): Promise<string> {
+async function secretText(value: string, what: string, host: ValueHost, signal: AbortSignal): Promise<string> {
   const secret = secretValue(value);
   return secret.kind === "text" ? filledIn(secret.text, host) : commandOutput(secret.command, what, host, signal);
 }

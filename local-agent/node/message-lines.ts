@@ -2,7 +2,7 @@
 import { deserializeMessage, type JSONRPCMessage } from "@modelcontextprotocol/client";
 
 /** Far above what a model can use, far below what hurts. */
-export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 export interface LineEvents {
   message(message: JSONRPCMessage): void;

@@ -20,7 +20,7 @@ export interface TransportsUnderTest {
   ) => Promise<ConnectedUpstream>;
 }
 
-export interface ConnectedUpstream {
+interface ConnectedUpstream {
   readonly client: Client;
   readonly opened: OpenedTransport;
   /** The text of a tool's answer. */
