@@ -10,7 +10,7 @@ const FORM = { same: 1, prefix: 0.8, split: 0.9, guess: 0.8, synonym: 0.8 } as c
 const MIN_PREFIX_LENGTH = 3;
 const ACTION_WEIGHT = 0.6;
 /** What no tool has a word for, hardly any tool is for. */
-const UNKNOWN_WEIGHT = 1.6;
+const UNKNOWN_WEIGHT = 1.5;
 /** What is asked with in scripts without spaces: how, which, please, I want. */
 const JOINED_SILENT =
   /怎么样?|什么|如何|哪[里些个]|请|帮我?|我[想要]?|你|的|了|吗|呢|吧|把|一[下个]|可以|能[不否]能?|需要|想要?|方法|어떻게|찾[기아는]|해\s?줘|하는|싶어요?|방법|주세요|알려/gu;

@@ -73,7 +73,7 @@ export function pairs(word: string): string[] {
 const ENDINGS: readonly { readonly pattern: RegExp; readonly minLength: number; readonly by: string }[] = [
   { pattern: /ies$/, minLength: 5, by: "y" },
   { pattern: /(?<=ss|x|ch|sh|zz)es$/, minLength: 5, by: "" },
-  { pattern: /(?<![suia])s$/, minLength: 4, by: "" },
+  { pattern: /(?<![suia]|^new)s$/, minLength: 4, by: "" },
 ];
 const VERB_ENDINGS: readonly { readonly pattern: RegExp; readonly minLength: number; readonly by: string }[] = [
   { pattern: /ment$/, minLength: 10, by: "" },

@@ -85,7 +85,7 @@ function found({ entries, index, names }: Built, units: readonly QueryUnit[], { 
     const entry = entries[result.id as number];
     if (entry === undefined || (server !== undefined && entry.server !== server)) return [];
     const { share, isAnswer } = cover(result.match);
-    const score = result.score * share ** 2 * nameFactor(names[result.id as number] ?? [], asked);
+    const score = result.score * share ** 3 * nameFactor(names[result.id as number] ?? [], asked);
     return isAnswer ? [{ entry, share, score: Math.round(100 * score) / 100 }] : [];
   });
   const best = answers.reduce((most, { share }) => Math.max(most, share), 0);
