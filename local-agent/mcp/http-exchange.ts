@@ -82,10 +82,15 @@ export function createExchangeHandler(options: HttpExchangeOptions): ExchangeHan
 
 const NO_SESSION = { at: "none" } as const;
 
-/** Beside calls what an upstream may ask something during: a session's client is asked on the answer's stream. */
+/**
+ * Beside calls whatever a session's request asks of upstreams: they may have to be started first, or ask the client something, and
+ * either needs a stream.
+ */
 function isStreamed({ session }: Exchange, method: string): boolean {
-  return method === "tools/call" || (session !== null && (method === "prompts/get" || method === "resources/read"));
+  return method === "tools/call" || (session !== null && OF_UPSTREAMS.test(method));
 }
+
+const OF_UPSTREAMS = /^(?:tools|prompts|resources|completion)\//;
 
 /** Null: an exchange as it is without upstreams. */
 async function answerPassing(options: HttpExchangeOptions, passThrough: PassThrough, exchange: Exchange): Promise<Response | null> {

@@ -1,6 +1,6 @@
 /**
- * The official conformance suite: servers directly and through the relay, and the relay's issuer:
- * `node test/conformance/run.ts [--only=direct|relayed|issuer]`. Fails on a failure that baseline.yml does not expect, on an expectation that no longer holds, and on any check that
+ * The official conformance suite: servers directly and through the relay, upstreams through the agent, and the relay's issuer:
+ * `node test/conformance/run.ts [--only=direct|relayed|issuer] [--subject=NAME]`. Fails on a failure that baseline.yml does not expect, on an expectation that no longer holds, and on any check that
  * passes directly and not through the relay. Results stay in test/.out/conformance.
  */
 import { readFile } from "node:fs/promises";
@@ -22,6 +22,8 @@ type Way = keyof typeof WAYS;
 
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);
 const ways = (Object.keys(WAYS) as Way[]).filter((way) => only === undefined || way === only);
+const named = process.argv.find((argument) => argument.startsWith("--subject="))?.slice("--subject=".length);
+const subjects = (Object.keys(SUBJECTS) as Subject[]).filter((subject) => named === undefined || subject === named);
 const baseline = parse(await readFile(join(import.meta.dirname, "baseline.yml"), "utf8")) as Baseline;
 
 let passed = 0;
@@ -31,9 +33,9 @@ const fail = (sentence: string): void => {
   console.log(`  failed: ${sentence}`);
 };
 
-const isIssuerRun = only === undefined || only === "issuer";
+const isIssuerRun = named === undefined && (only === undefined || only === "issuer");
 if (ways.length === 0 && !isIssuerRun) fail(`--only takes direct, relayed or issuer, not ${only}`);
-for (const subject of Object.keys(SUBJECTS) as Subject[]) {
+for (const subject of subjects) {
   const results = new Map<string, SuiteResult>();
   for (const way of ways) await runAgainst(subject, way, results);
   if (ways.length > 1) compare(subject, results);
@@ -43,8 +45,11 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
 async function runAgainst(subject: Subject, way: Way, results: Map<string, SuiteResult>): Promise<void> {
+  const start = SUBJECTS[subject][way];
+  if (start === null) return;
+  const started = start();
   try {
-    const target = await WAYS[way](SUBJECTS[subject]());
+    const target = await WAYS[way](started.handle);
     const shim = await startBearerShim(target);
     try {
       for (const revision of REVISIONS) {
@@ -58,6 +63,8 @@ async function runAgainst(subject: Subject, way: Way, results: Map<string, Suite
     }
   } catch (error) {
     fail(`${subject}, ${way}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    await started.close();
   }
 }
 

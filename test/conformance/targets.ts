@@ -6,6 +6,9 @@ import { createLocalHttp } from "../../local-agent/mcp/local-http.ts";
 import type { ExchangeHandler } from "../../local-agent/mcp/exchange.ts";
 import { PNG } from "../fixtures/everything/content-tools.ts";
 import { createEverythingServer } from "../fixtures/everything-server.ts";
+import { createEverythingWithSessions } from "../fixtures/everything-sessions.ts";
+import { passageUnderTest, type UpstreamFixture } from "../support/passage-under-test.ts";
+import { everything } from "../support/passing-surface.ts";
 import { text, type ToolScript } from "../support/scripted-tools.ts";
 import { surfaceUnderTest } from "../support/surface-under-test.ts";
 import type { Endpoint } from "./bearer-shim.ts";
@@ -17,13 +20,34 @@ interface RunningTarget extends Endpoint {
 /** What `test/support/relayed-target.ts` exports as `startRelayed`. */
 export type StartTarget = (handler: ExchangeHandler) => Promise<RunningTarget>;
 
+export interface StartedSubject {
+  readonly handle: ExchangeHandler;
+  close(): Promise<void>;
+}
+
+/** What is reached in each way. A subject that only exists behind the agent has nothing to be reached directly. */
 export const SUBJECTS = {
   /** The fixture with every feature. */
-  everything: (): ExchangeHandler => createEverythingServer().handle,
+  everything: inBothWays(() => createEverythingServer()),
   /** The agent's own surface, with tools of the names that the suite asks for. */
-  agent: (): ExchangeHandler => surfaceUnderTest(AGENT_TOOLS).surface.handle,
-} as const;
+  agent: inBothWays(() => surfaceUnderTest(AGENT_TOOLS).surface),
+  /** The fixture with sessions, and through the agent, which has it as an upstream on pipes: nothing may be lost. */
+  passed: {
+    direct: () => createEverythingWithSessions(),
+    relayed: () => passing({ file: "everything-upstream.ts", speaks: "auto" }),
+  },
+  /** An upstream that is legacy, through the agent: the commonest mix once clients are modern. */
+  "passed-legacy": { direct: null, relayed: () => passing(everything("legacy")) },
+} as const satisfies Record<string, { direct: (() => StartedSubject) | null; relayed: () => StartedSubject }>;
 export type Subject = keyof typeof SUBJECTS;
+
+function inBothWays(start: () => StartedSubject) {
+  return { direct: start, relayed: start };
+}
+
+function passing(upstream: UpstreamFixture): StartedSubject {
+  return surfaceUnderTest({}, { passage: passageUnderTest({ everything: upstream }) }).surface;
+}
 
 /** Over the agent's own loopback port. */
 export const startDirect: StartTarget = async (handler) => {
