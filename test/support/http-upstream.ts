@@ -17,7 +17,7 @@ export interface SeenRequest {
 export async function goodHttpUpstream(
   answer: (request: SeenRequest) => Response | Promise<Response> | null = () => null,
   era: Era = "both",
-): Promise<{ url: string; seen: SeenRequest[]; sessions: Map<string, unknown> }> {
+): Promise<{ url: string; seen: SeenRequest[]; sessions: Map<string, unknown>; breakConnections: () => void }> {
   const seen: SeenRequest[] = [];
   const served = await serveFixtureHttp(
     { name: "good", era, build: buildGoodServer },
@@ -31,7 +31,7 @@ export async function goodHttpUpstream(
     },
   );
   onTestFinished(() => served.close());
-  return { url: served.url, seen, sessions: served.sessions };
+  return { url: served.url, seen, sessions: served.sessions, breakConnections: () => served.server.closeAllConnections() };
 }
 
 /** A plain web server on loopback. */

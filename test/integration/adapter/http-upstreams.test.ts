@@ -142,6 +142,18 @@ describe("Streamable HTTP", () => {
   });
 });
 
+test("[UT31] so does one whose connection breaks", async () => {
+  const { url, seen, breakConnections } = await goodHttpUpstream();
+  const { define, connect } = transportsUnderTest();
+  const { call } = await connect(define(httpServer(url)));
+  const sleeping = call("sleep", { ms: 60_000 });
+  sleeping.catch(() => {});
+  await waitUntil("it was asked", () => seen.some(({ body }) => body.includes('"name":"sleep"')));
+  breakConnections();
+  await expect(sleeping).rejects.toThrow(/No answer came: |ended the stream before|fetch failed/);
+  expect(await call("echo", { text: "a" })).toBe("a");
+});
+
 test.each(["legacy", "auto"] as const)("[UT31] a request whose stream ends without an answer fails at once (%s)", async (mode) => {
   const { url } = await goodHttpUpstream(({ body }) => {
     if (!body.includes('"name":"sleep"')) return null;

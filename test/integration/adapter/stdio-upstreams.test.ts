@@ -1,10 +1,12 @@
 import { join } from "node:path";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { isAlive } from "../../support/alive.ts";
 import { stdioServer } from "../../support/server-transports.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { fixtureCommand, listeningFixture, readJournal } from "../../support/upstream-fixture.ts";
 import { transportsUnderTest } from "../../support/upstream-transports.ts";
+import { waitUntil } from "../../support/wait-until.ts";
 
 const signal = new AbortController().signal;
 
@@ -91,6 +93,20 @@ test("[UT14] a secret command has ten seconds, no input, and must print somethin
   expect((await refused("!head -c 1100000 /dev/zero"))?.message).toBe('The command for "env.TOKEN" printed more than 1048576 bytes.');
   expect((await refused("!cat; echo secret >&2; exit 1"))?.message).not.toContain("secret");
   expect(readJournal(journal)).toEqual([]);
+});
+
+test("[UT14] one that nobody waits for any more is ended with all it started", async () => {
+  const { factory, define, cwd } = transportsUnderTest();
+  const controller = new AbortController();
+  const opening = factory.open(define(good()({ env: { TOKEN: "!sleep 60 & echo $! > pid; wait" } })), {
+    signal: controller.signal,
+    wire: "streamable-http",
+  });
+  const pid = (): number => Number(existsSync(join(cwd, "pid")) ? readFileSync(join(cwd, "pid"), "utf8") : 0);
+  await waitUntil("it runs", () => pid() > 0);
+  controller.abort();
+  expect(await opening).toEqual({ ok: false, error: { kind: "config", message: 'The command for "env.TOKEN" was cancelled.' } });
+  await waitUntil("it is gone", () => !isAlive(pid()));
 });
 
 async function pidOf(call: (name: string, args?: Record<string, unknown>) => Promise<string>): Promise<number> {
