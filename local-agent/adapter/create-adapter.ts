@@ -28,7 +28,7 @@ export interface AdapterHost {
 }
 
 /** Tools of Pi, which remote clients have by the same names. */
-const PI_TOOLS = new Set(["read", "bash", "edit", "write", "grep", "find", "ls"]);
+const PI_TOOLS = new Set(["read", "bash", "powershell", "edit", "write", "grep", "find", "ls"]);
 
 /**
  * Reads the configuration and what is kept of catalogs, and begins to connect what is to be connected at the start. Whoever creates it

@@ -7,7 +7,7 @@ import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { AdapterPorts, Caller, CallOrigin, UpstreamApproval, UpstreamApprovalRequest } from "../ports.ts";
 import type { CallFailure } from "./call-failure.ts";
 
-export interface ApprovalSubject {
+interface ApprovalSubject {
   readonly entry: CatalogEntry;
   readonly args: JsonObject;
   readonly origin: CallOrigin;

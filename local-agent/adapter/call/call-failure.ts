@@ -5,7 +5,7 @@ import { isJsonObject } from "../../../shared/json.ts";
 import { visibleBlock } from "../../../shared/visible-text.ts";
 import type { ConnectFailure } from "../upstream/upstream-pool.ts";
 
-export type CallErrorCode =
+type CallErrorCode =
   | ConnectFailure["code"]
   | "invalid_request"
   | "tool_not_found"

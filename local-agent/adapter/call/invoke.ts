@@ -16,7 +16,7 @@ import { thrownFailure } from "./call-failure.ts";
 import { schemaCheck } from "./json-schema.ts";
 import { recoverStringified } from "./stringified.ts";
 
-export interface Invocation {
+interface Invocation {
   readonly entry: CatalogEntry;
   /** In any spelling (arguments.ts). */
   readonly args: unknown;

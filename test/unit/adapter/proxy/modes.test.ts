@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ProjectTrust } from "../../../../local-agent/adapter/ports.ts";
 import type { PlayedServer } from "../../../support/adapter-under-test.ts";
 import { adapterUnderTest, textOf } from "../../../support/adapter-under-test.ts";
 import { memoryMetadataStore } from "../../../support/memory-metadata-store.ts";
@@ -252,4 +253,28 @@ test.each([
   const result = await under.mcp({ action });
   expect(result.isError).toBe(isError);
   expect(textOf(result)).toMatch(said);
+});
+
+test("[CL67] a server that only the project's files want is used after somebody allowed it, and said to wait for that until then", async () => {
+  const answers = [false, true];
+  const asked: (string | null)[] = [];
+  let known: "unasked" | "denied" | "allowed" = "unasked";
+  const trust: ProjectTrust = {
+    known: () => known,
+    ask: ({ server }) => {
+      asked.push(server);
+      const isAllowed = answers.shift() ?? false;
+      known = isAllowed ? "allowed" : "denied";
+      return Promise.resolve(isAllowed);
+    },
+  };
+  const under = await adapterUnderTest({ shots: { ...shots, definition: { projectText: '{"command":"shots"}' } } }, { ports: { trust } });
+  expect(asked).toEqual([]);
+  expect(textOf(await under.mcp({}))).toContain('"shots": not allowed yet: A file of this project configures it');
+  const refused = await under.mcp({ connect: "shots" });
+  expect(refused).toMatchObject({ isError: true, details: { error: "server_untrusted" } });
+  expect(textOf(refused)).toMatch(/project/);
+  known = "unasked";
+  expect(textOf(await under.mcp({ tool: "shots_take_screenshot" }))).toBe("ran take_screenshot");
+  expect(asked).toEqual(["shots", "shots"]);
 });
