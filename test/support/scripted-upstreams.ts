@@ -9,13 +9,13 @@ import { err, ok } from "../../shared/result.ts";
 /** An answer that never comes. */
 export const NEVER: unique symbol = Symbol("never");
 
-export interface ScriptedTool {
+interface ScriptedTool {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema: { readonly type: "object"; readonly [key: string]: unknown };
 }
 
-export type Params = Readonly<Record<string, unknown>>;
+type Params = Readonly<Record<string, unknown>>;
 
 /** One connection, from the server's side. */
 export interface ScriptedPeer {
@@ -32,7 +32,7 @@ export interface ScriptedPeer {
 }
 
 /** What a method answers: a result, {@link NEVER}, or a throw (`RpcError`, or any error as the transport's own). */
-export type Answer = (params: Params, peer: ScriptedPeer, id: string | number) => unknown;
+type Answer = (params: Params, peer: ScriptedPeer, id: string | number) => unknown;
 
 export interface Script {
   tools: ScriptedTool[];
@@ -41,7 +41,7 @@ export interface Script {
   /** Answers `server/discover` and speaks 2026-07-28. */
   modern: boolean;
   instructions?: string;
-  sessionId?: string;
+  sessionId?: string | undefined;
   stderr: string;
   /** Set: no transport can be made. */
   failure: TransportFailure | null;
@@ -129,7 +129,7 @@ export class ScriptedUpstreams implements TransportFactory {
   }
 }
 
-export const echoTool: ScriptedTool = { name: "echo", description: "Says it again.", inputSchema: { type: "object" } };
+const echoTool: ScriptedTool = { name: "echo", description: "Says it again.", inputSchema: { type: "object" } };
 
 class Peer implements ScriptedPeer {
   readonly wire: "streamable-http" | "sse";
@@ -152,13 +152,13 @@ class Peer implements ScriptedPeer {
   }
 
   notify(method: string, params: Params = {}): void {
-    void this.#far.send({ jsonrpc: "2.0", method, params });
+    this.#far.send({ jsonrpc: "2.0", method, params }).catch(() => undefined);
   }
 
   request(method: string, params: Params): Promise<unknown> {
     const id = `asked-${this.#asked.size + 1}`;
     const answer = new Promise((resolve) => this.#asked.set(id, resolve));
-    void this.#far.send({ jsonrpc: "2.0", id, method, params });
+    this.#far.send({ jsonrpc: "2.0", id, method, params }).catch(() => undefined);
     return answer;
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Timers } from "../../../shared/ports.ts";
 
-export interface Deadline {
+interface Deadline {
   /** The whole time once more: the server showed that it is at work. */
   restart(): void;
   cancel(): void;

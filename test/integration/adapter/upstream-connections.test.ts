@@ -44,6 +44,21 @@ test("[UP2] of either era, a process is spoken to in its own way, and nothing of
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
+test("[UP2] a socket that somebody else serves is spoken to in the way its server speaks", async () => {
+  const directory = tempDir();
+  const [both, legacy] = await Promise.all([
+    listeningFixture("good", "--socket", join(directory, "both")),
+    listeningFixture("legacy-only", "--socket", join(directory, "legacy")),
+  ]);
+  const at = (name: string, path: string) => serverDefinition(name, { transport: { kind: "socket", path }, protocolVersion: "auto" });
+  const { pool } = await poolOf(at("both", both.socket), at("legacy", legacy.socket));
+  expect(await Promise.all([echo(pool, "both"), echo(pool, "legacy")])).toMatchObject([{ ok: true }, { ok: true }]);
+  expect([pool.state("both"), pool.state("legacy")]).toMatchObject([
+    { facts: { era: "modern", wire: "socket" } },
+    { facts: { era: "legacy", wire: "socket" } },
+  ]);
+});
+
 test("[UP4] a pinned revision that a server does not offer is a failure that says so", async () => {
   const { pool } = await poolOf(fixture("legacy-only", [], { protocolVersion: "2026-07-28" }));
   expect(await echo(pool, "legacy-only")).toMatchObject({
