@@ -6,6 +6,7 @@ import type { ToolContent } from "../../shared/tool.ts";
 import type { CatalogEntry, UpstreamPrompt } from "./catalog/upstream-catalog.ts";
 import type { UpstreamConfig } from "./config/server-definition.ts";
 import type { Caller } from "./ports.ts";
+import type { ServerPassage } from "./server-passage.ts";
 import type { UpstreamPool } from "./upstream/upstream-pool.ts";
 
 /** A tool as a model is shown it. Its bytes depend on the configuration only, so that a provider's prompt cache stays valid. */
@@ -73,6 +74,8 @@ export type AdapterEvent =
 export interface Adapter {
   readonly config: UpstreamConfig;
   readonly pool: UpstreamPool;
+  /** For clients that see a server as it is. */
+  readonly passage: ServerPassage;
   /** Every configured tool and resource tool, filtered, by the names they are shown under. */
   entries(): readonly CatalogEntry[];
   /** Null with `disableProxyTool` once every direct tool is known, and when nothing is configured. */

@@ -8,6 +8,7 @@ import { configHash } from "./catalog/config-hash.ts";
 import type { CatalogEntry } from "./catalog/upstream-catalog.ts";
 import type { UpstreamConfig } from "./config/server-definition.ts";
 import { createSurface } from "./create-surface.ts";
+import { createServerPassage } from "./server-passage.ts";
 import { callDirect } from "./direct/call-direct.ts";
 import type { AdapterPorts, Environment } from "./ports.ts";
 import { fetchPrompt, promptCommands } from "./proxy/prompt-commands.ts";
@@ -77,6 +78,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
   return {
     config,
     pool: surface.pool,
+    passage: createServerPassage({ pool: surface.pool, view, approvals, ports }),
     entries: () => view.all().entries,
     proxyTool: surface.proxyTool,
     scriptTool: surface.scriptTool,

@@ -40,6 +40,7 @@ export function createAgentDesk(
     gate: desk.cards.approvals,
     human: conversation?.channel ?? null,
     upstreams: upstreams.adapter,
+    forms: hasPage(settings) ? desk.cards.forms : null,
   });
   if (hasPage(settings)) upstreams.attach({ gate: desk.cards.approvals, ...desk.cards });
   return { desk, surface };

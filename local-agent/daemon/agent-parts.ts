@@ -8,12 +8,14 @@ import type { ApprovalGate } from "../../shared/approval.ts";
 import type { AuditTrail } from "../../shared/audit.ts";
 import type { CallObserver } from "../../shared/call-events.ts";
 import type { Adapter } from "../adapter/adapter.ts";
+import type { PersonForms } from "../adapter/ports.ts";
 import { operatingPrompt } from "../mcp/instructions.ts";
 import { createMcpSurface, type McpSurface } from "../mcp/server.ts";
 import { createToolHost, type ToolHost } from "../tools/tool-host.ts";
 import { AUDIT_FILE, createAuditLog } from "./audit-log.ts";
 import { closedPlaces, programPlaces } from "./closed-places.ts";
 import { preparePrivateDirectory, type Directories } from "./config-dir.ts";
+import { exposeServers } from "./exposed-servers.ts";
 import type { Installation } from "./installation.ts";
 import type { Lifetime } from "./lifetime.ts";
 import type { Settings } from "./settings.ts";
@@ -79,9 +81,15 @@ export interface SurfaceParts {
   readonly human?: HumanChannel | null;
   /** The MCP servers of this workstation; left out or null: there are none. */
   readonly upstreams?: Adapter | null;
+  /** Where questions of exposed servers go; left out or null: nobody can be asked. */
+  readonly forms?: PersonForms | null;
 }
 
-export function createSurface(context: AgentContext, tools: ToolHost, { calls, gate, human = null, upstreams = null }: SurfaceParts): McpSurface {
+export function createSurface(
+  context: AgentContext,
+  tools: ToolHost,
+  { calls, gate, human = null, upstreams = null, forms = null }: SurfaceParts,
+): McpSurface {
   const { installation, settings, clock, timers, log } = context;
   const { approve, blockMs } = settings;
   const instructions = (): string =>
@@ -92,7 +100,12 @@ export function createSurface(context: AgentContext, tools: ToolHost, { calls, g
       human: human !== null,
       approve,
     });
-  return createMcpSurface({
+  const wanted = settings.upstreams?.expose ?? [];
+  const passage =
+    upstreams === null || wanted.length === 0
+      ? null
+      : exposeServers({ adapter: upstreams, wanted, stateDir: preparePrivateDirectory(context.directories.state), forms });
+  const surface = createMcpSurface({
     name: "pimcp",
     version: installation.version,
     tools,
@@ -104,7 +117,10 @@ export function createSurface(context: AgentContext, tools: ToolHost, { calls, g
     log,
     ...(human !== null && { human, waits: { blockMs } }),
     ...(upstreams !== null && { upstreams }),
+    ...(passage !== null && { passage }),
   });
+  context.lifetime.onEnd("exposed MCP servers", () => surface.close());
+  return surface;
 }
 
 /** What the prompt says of the tools that the MCP servers come with. */

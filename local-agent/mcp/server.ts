@@ -77,7 +77,7 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
 }
 
 /** Never an upstream's, also where this agent does not offer them: a client that knows them trusts them. */
-const RESERVED_TOOLS: ReadonlySet<string> = new Set([
+export const RESERVED_TOOLS: ReadonlySet<string> = new Set([
   "read",
   "write",
   "edit",
@@ -86,6 +86,8 @@ const RESERVED_TOOLS: ReadonlySet<string> = new Set([
   "find",
   "bash",
   "powershell",
+  "mcp",
+  "mcpScript",
   GET_INSTRUCTIONS.name,
   ...HUMAN_TOOLS.map(({ name }) => name),
 ]);

@@ -28,11 +28,13 @@ interface UpstreamRun {
 function upstreamRuns(adapter: Adapter, taken: ReadonlySet<string>): ReadonlyMap<string, UpstreamRun> {
   const found = new Map<string, UpstreamRun>();
   const offer = (tool: OfferedTool | null, run: UpstreamRun["run"]): void => {
-    if (tool !== null && !taken.has(tool.name) && !found.has(tool.name)) found.set(tool.name, { tool, run });
+    if (tool !== null && !found.has(tool.name)) found.set(tool.name, { tool, run });
   };
   offer(adapter.proxyTool(), (call) => adapter.mcp(call));
   offer(adapter.scriptTool(), (call) => adapter.script(call));
-  for (const tool of adapter.directTools()) if (tool.shown) offer(tool, (call) => adapter.direct(tool.name, call));
+  for (const tool of adapter.directTools()) {
+    if (tool.shown && !taken.has(tool.name)) offer(tool, (call) => adapter.direct(tool.name, call));
+  }
   return found;
 }
 

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { callTool, type CallResult } from "../support/agent-requests.ts";
+import { ask, callTool, type CallResult } from "../support/agent-requests.ts";
 import { personAt } from "../support/person.ts";
 import { commandLine, newHome, startPimcp, type Home, type Pimcp } from "../support/pimcp.ts";
 import { SDK_CLIENTS } from "../support/sdk-clients.ts";
@@ -114,5 +114,24 @@ describe("approval", () => {
     await person.post("/api/approve", { id: card?.id, decision: "deny", reason: "not now" });
     const denied = await called;
     expect([saidBy(denied), denied.isError]).toEqual([expect.stringContaining("not now"), true]);
+  });
+});
+
+describe("--expose", () => {
+  test("[ST90] [PT1] shows clients of both eras a server's own tools, prompts and resources, beside ours", async () => {
+    await using home = homeWith({ good: fixtureEntry("good") });
+    await using agent = await startPimcp({ home, args: ["--expose", "good"] });
+    for (const connect of [SDK_CLIENTS["SDK v2, modern"], SDK_CLIENTS["SDK v1"]]) {
+      await using client = await connect(agent);
+      expect(await client.listTools()).toEqual(expect.arrayContaining(["read", "mcp", "echo", "add"]));
+      expect((await client.call("echo", { text: "as it is" })).content).toMatchObject([{ text: "as it is" }]);
+    }
+    const read = await ask(agent, { id: 1, method: "resources/read", params: { uri: "note://today" } });
+    expect(JSON.stringify(read.result)).toContain("Water the plants.");
+  });
+
+  test("[ST90] a server that is not configured refuses the start, with those there are", async () => {
+    await using home = homeWith({ good: fixtureEntry("good") });
+    await expect(startPimcp({ home, args: ["--expose", "god"] })).rejects.toThrow(/Did you mean good\?/);
   });
 });
