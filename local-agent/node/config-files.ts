@@ -21,6 +21,8 @@ export interface ConfigFilesOptions extends ConfigPlacesOptions {
    * is loaded, which says so in a warning; `projectSettingsText` is there all the same, to ask about. Then load again.
    */
   readonly trustsProjectSettings: (subject: TrustSubject) => boolean;
+  /** What something else than a file configures; every file goes before it. */
+  readonly weakest?: readonly ConfigLayer[];
 }
 
 export function createConfigFiles(options: ConfigFilesOptions): ConfigSource {
@@ -55,7 +57,7 @@ async function readLayers(options: ConfigFilesOptions): Promise<{ readonly layer
   const plugins = places.isExclusive ? [] : await readPlugins(agentPluginPaths, { files, projectSettings }, reading);
   const hosts = places.isExclusive || settings.hostConfigDiscovery === "off" ? [] : await readHosts(reading);
   return {
-    layers: [...plugins, ...(settings.hostConfigDiscovery === "on" ? hosts : []), ...files],
+    layers: [...(options.weakest ?? []), ...plugins, ...(settings.hostConfigDiscovery === "on" ? hosts : []), ...files],
     context: { env: options.env, project: options.cwd, projectSettings, warnings: reading.warnings, sources: reading.sources },
   };
 }
