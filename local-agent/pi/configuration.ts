@@ -1,47 +1,72 @@
 /** Where a Pi session's MCP servers come from: files, the program that embeds Pi, and other extensions. */
+import { homedir } from "node:os";
 import type { RegisteredMcpServer } from "@earendil-works/pi-coding-agent";
 import type { JsonObject } from "../../shared/json.ts";
 import { readConfigDocument } from "../adapter/config/config-document.ts";
-import { mergeLayers, type ConfigLayer, type MergeContext } from "../adapter/config/merge.ts";
-import type { ConfigSource, Environment } from "../adapter/ports.ts";
+import { mergeLayers, type ConfigLayer } from "../adapter/config/merge.ts";
+import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
+import type { ConfigSource } from "../adapter/ports.ts";
+import { createConfigFiles } from "../node/config-files.ts";
+import type { PiHost } from "./pi-host.ts";
 
-export interface Surroundings {
-  readonly env: Environment;
-  readonly cwd: string;
+export interface PiConfigOptions {
+  /** The whole configuration; no file is read then. Null: files. */
+  readonly config: JsonObject | null;
+  /** In place of the file in Pi's directory; null: what the command line says, else that file. */
+  readonly configPath: string | null;
 }
 
-/** [PI3] A configuration that is given whole: no file is looked at, and what the caller does to its object afterwards changes nothing. */
-export function memoryConfig(config: JsonObject, around: Surroundings): ConfigSource {
-  const document = readConfigDocument(structuredClone(config));
-  const layer: ConfigLayer = { origin: { layer: "memory", file: "createMcpAdapter({ config })" }, inProject: false, document, plugin: null };
-  return { load: () => Promise.resolve(mergeLayers([layer], contextOf(around))) };
-}
-
-/** [PI4] What other extensions registered, below everything that files say: an entry of a file with the same name goes before it. */
-export function withRegistered(files: ConfigSource, registered: () => readonly RegisteredMcpServer[], around: Surroundings): ConfigSource {
+/** What is configured for the session as it is now; before the first one, for the directory Pi was started in, trusting nothing there. */
+export function piConfig(host: PiHost, { config, configPath }: PiConfigOptions): ConfigSource {
   return {
-    async load() {
-      const config = await files.load();
-      const layers = registered().map(layerOf);
-      if (layers.length === 0) return config;
-      const extra = mergeLayers(layers, contextOf(around));
-      const servers = new Map([...[...extra.servers].filter(([name]) => !config.servers.has(name)), ...config.servers]);
-      return { ...config, servers, warnings: [...config.warnings, ...extra.warnings] };
+    load: () => {
+      const cwd = host.session()?.cwd ?? process.cwd();
+      const registered = registeredLayers(host);
+      if (config !== null) return Promise.resolve(ofProgram(config, registered, cwd));
+      return createConfigFiles({
+        cwd,
+        env: process.env,
+        home: homedir(),
+        platform: process.platform,
+        argv: process.argv.slice(2),
+        ...(configPath !== null && { configPath }),
+        weakest: registered,
+        trustsProjectSettings: () => host.session()?.isProjectTrusted() === true,
+      }).load();
     },
   };
 }
 
-function layerOf({ name, config, extensionPath }: RegisteredMcpServer): ConfigLayer {
-  const document = readConfigDocument({ mcpServers: { [name]: entryOf(config) } });
-  return { origin: { layer: "memory", file: extensionPath }, inProject: false, document, plugin: null };
+/** Whether a server is to be connected before anybody uses it. Pure. */
+export function startsAtOnce({ servers }: UpstreamConfig): boolean {
+  return [...servers.values()].some(
+    (server) => server.state === "enabled" && (server.definition.lifecycle === "eager" || server.definition.lifecycle === "keep-alive"),
+  );
 }
 
-/** Pi says `enabled` where these files say `disabled`. */
+/** [PI3] A configuration that is given whole: no file is looked at, and what the caller does to its object afterwards changes nothing. */
+function ofProgram(config: JsonObject, registered: readonly ConfigLayer[], cwd: string): UpstreamConfig {
+  const document = readConfigDocument(structuredClone(config));
+  const layer: ConfigLayer = { origin: { layer: "memory", file: "createMcpAdapter({ config })" }, inProject: false, document, plugin: null };
+  return mergeLayers([...registered, layer], { env: process.env, project: cwd, projectSettings: "ignore", warnings: [], sources: [] });
+}
+
+/** [PI4] What other extensions registered lies below everything that files say. */
+function registeredLayers({ pi }: PiHost): readonly ConfigLayer[] {
+  return pi.getMcpServers().map(({ name, config, extensionPath }) => ({
+    origin: { layer: "memory", file: extensionPath },
+    inProject: false,
+    document: readConfigDocument({ mcpServers: { [name]: entryOf(config) } }),
+    plugin: null,
+  }));
+}
+
+/** Pi says `enabled` and a timeout in seconds where these files say `disabled` and milliseconds. */
 function entryOf(config: RegisteredMcpServer["config"]): JsonObject {
-  const entry = JSON.parse(JSON.stringify(config)) as Record<string, JsonObject[string]>;
-  return { ...entry, ...(entry["enabled"] === false && { disabled: true }) };
-}
-
-function contextOf({ env, cwd }: Surroundings): MergeContext {
-  return { env, project: cwd, projectSettings: "ignore", warnings: [], sources: [] };
+  const { enabled, timeout, ...entry } = JSON.parse(JSON.stringify(config)) as Record<string, JsonObject[string]>;
+  return {
+    ...entry,
+    ...(enabled === false && { disabled: true }),
+    ...(typeof timeout === "number" && { requestTimeoutMs: timeout * 1000 }),
+  };
 }

@@ -1,6 +1,7 @@
 /** `/mcp`: what the person can see and do about MCP servers in Pi. Every answer is text, in every mode. */
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { nearest } from "../../shared/nearest.ts";
+import { visibleBlock } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 
 /** A subcommand's answer, and whether it is a complaint. */
@@ -20,15 +21,15 @@ export interface McpCommandParts {
 type Subcommand = (parts: McpCommandParts, word: string | undefined) => Promise<CommandAnswer> | CommandAnswer;
 
 export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
-  status: (parts) => info(statusText(parts)),
+  status,
   tools: ({ adapter }) => info(toolsText(adapter)),
   prompts: ({ adapter }) => info(promptsText(adapter)),
   reconnect,
   disable: (parts, server) => setDisabled(parts, server, true),
   enable: (parts, server) => setDisabled(parts, server, false),
-  setup: () => later("Guided setup"),
-  edit: () => later("Editing the files from here"),
-  logout: () => later("Signing in to MCP servers, and out of them,"),
+  setup: (parts) => later("Guided setup", parts),
+  edit: (parts) => later("Editing the files from here", parts),
+  logout: (parts) => later("Signing in to MCP servers, and out of them,", parts),
 };
 
 /** Runs what was typed after `/mcp`; nothing: the status. */
@@ -56,9 +57,11 @@ export function completionsOf(typed: string, servers: readonly string[]): string
 
 /** Shows an answer where the mode has a place for it: dialogs' notes, the session's stream, or the terminal. */
 export function show(ctx: Pick<ExtensionCommandContext, "hasUI" | "mode" | "ui">, answer: CommandAnswer, send: (text: string) => void): void {
-  if (ctx.hasUI) ctx.ui.notify(answer.text, answer.level);
-  else if (ctx.mode === "print") process.stdout.write(`${answer.text}\n`);
-  else send(answer.text);
+  // Servers and files have a say in it.
+  const text = visibleBlock(answer.text);
+  if (ctx.hasUI) ctx.ui.notify(text, answer.level);
+  else if (ctx.mode === "print") process.stdout.write(`${text}\n`);
+  else send(text);
 }
 
 async function reconnect({ adapter, signal }: McpCommandParts, server: string | undefined): Promise<CommandAnswer> {
@@ -76,7 +79,7 @@ async function reconnect({ adapter, signal }: McpCommandParts, server: string | 
 
 async function setDisabled({ adapter, setDisabled: write }: McpCommandParts, server: string | undefined, disabled: boolean): Promise<CommandAnswer> {
   const word = disabled ? "disable" : "enable";
-  if (write === null) return { text: `/mcp ${word} is not available here: the servers were given by the program that runs Pi.`, level: "warning" };
+  if (write === null) return { text: `/mcp ${word} is not available here: ${OF_PROGRAM}`, level: "warning" };
   if (server === undefined) return { text: `Name a server: /mcp ${word} <server>.`, level: "error" };
   if (!adapter.pool.servers().includes(server)) return unknownServer(server, adapter.pool.servers());
   try {
@@ -93,17 +96,20 @@ function unknownServer(server: string, servers: readonly string[]): CommandAnswe
   return { text: `There is no MCP server ${server}${near === undefined ? "" : `; did you mean ${near}?`} ${known}`, level: "error" };
 }
 
+const OF_PROGRAM = "the servers were given by the program that runs Pi.";
 const NOTHING = "No MCP server is configured. Put one into .mcp.json or ~/.config/mcp/mcp.json.";
 
-function statusText({ adapter, now }: McpCommandParts): string {
-  const { pool, config } = adapter;
-  const counts = new Map<string, number>();
-  for (const { server } of adapter.entries()) counts.set(server, (counts.get(server) ?? 0) + 1);
-  const lines = pool
-    .servers()
-    .map((name) => `${name}: ${stateText(pool.state(name), now())}, ${counts.get(name) ?? 0} tools${originText(adapter, name)}`);
+function status(parts: McpCommandParts): CommandAnswer {
+  const { pool, config } = parts.adapter;
+  const lines = pool.servers().map((name) => serverLine(parts, name));
   const warnings = config.warnings.map(({ file, server, message }) => `${file}${server === null ? "" : ` (${server})`}: ${message}`);
-  return [...(lines.length === 0 ? [NOTHING] : lines), ...warnings].join("\n");
+  return info([...(lines.length === 0 ? [NOTHING] : lines), ...warnings].join("\n"));
+}
+
+/** One server: how it stands, what it offers, which files say so. */
+export function serverLine({ adapter, now }: McpCommandParts, name: string): string {
+  const count = adapter.entries().filter(({ server }) => server === name).length;
+  return `${name}: ${stateText(adapter.pool.state(name), now())}, ${count} tools${originText(adapter, name)}`;
 }
 
 function stateText(state: ReturnType<Adapter["pool"]["state"]>, now: number): string {
@@ -144,7 +150,8 @@ function promptsText(adapter: Adapter): string {
   return lines.length === 0 ? "No prompts are known yet. Connect with /mcp reconnect." : lines.join("\n");
 }
 
-function later(what: string): CommandAnswer {
+function later(what: string, { setDisabled: write }: McpCommandParts): CommandAnswer {
+  if (write === null) return { text: `${what} is not available here: ${OF_PROGRAM}`, level: "warning" };
   return { text: `${what} comes in a later version. Edit .mcp.json or ~/.config/mcp/mcp.json instead, then run /reload.`, level: "warning" };
 }
 

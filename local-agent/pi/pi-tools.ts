@@ -1,8 +1,9 @@
 /** The adapter's tools as tools of a Pi session, kept in step with what the upstreams offer. */
 import type { ExtensionAPI, ToolDefinition } from "@earendil-works/pi-coding-agent";
-import type { JsonObject } from "../../shared/json.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Adapter, AdapterCall, AdapterResult, OfferedTool } from "../adapter/adapter.ts";
+import type { AdapterSettings } from "../adapter/config/server-definition.ts";
+import { toolRenderers } from "./tool-rendering.ts";
 
 /** Pi's own tools, which no upstream may stand in for. */
 const NATIVE: ReadonlySet<string> = new Set(["read", "bash", "powershell", "edit", "write", "grep", "find", "ls"]);
@@ -10,48 +11,98 @@ const NATIVE: ReadonlySet<string> = new Set(["read", "bash", "powershell", "edit
 export interface PiTools {
   /** Registers what is new or changed and hides what is gone. Changes nothing where nothing changed, so that prompt caches stay valid. */
   sync(adapter: Adapter): void;
-  /** Hides everything. */
-  withdraw(): void;
+  /** [PI21] The adapter could not be made: `mcp` is there all the same, says why, and tries again at each use. */
+  offerRetry(cause: string): void;
+  /** Whether Pi has a tool by this name that is not of this adapter. */
+  readonly isNative: (name: string) => boolean;
 }
 
-export function createPiTools(pi: ExtensionAPI, taken: () => ReadonlySet<string>): PiTools {
-  /** What each registered tool looked like, by name; null: hidden since. */
-  const registered = new Map<string, string | null>();
+type Run = (adapter: Adapter, call: AdapterCall) => Promise<AdapterResult>;
 
-  function register(tool: OfferedTool, more: Partial<ToolDefinition>, run: (call: AdapterCall) => Promise<AdapterResult>): void {
-    const looks = JSON.stringify([tool, more]);
-    if (registered.get(tool.name) === looks) return;
-    registered.set(tool.name, looks);
-    pi.registerTool({ ...definition(tool, run), ...more });
+interface Registered {
+  /** What it looks like; null: hidden since. */
+  readonly looks: string | null;
+  readonly isSearched: boolean;
+}
+
+/** @param adapter the one of now: tools outlive the adapter they were registered for */
+export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>): PiTools {
+  const registered = new Map<string, Registered>();
+
+  function register(tool: OfferedTool, { settings, isSearched, run }: { settings: Rendering; isSearched: boolean; run: Run }): void {
+    const looks = JSON.stringify([tool, settings, isSearched]);
+    if (registered.get(tool.name)?.looks === looks) return;
+    registered.set(tool.name, { looks, isSearched });
+    pi.registerTool({ ...definition(tool, (call) => perform(run, call)), ...toolRenderers(settings), ...(isSearched && { defaultActive: false }) });
+  }
+
+  async function perform(run: Run, call: AdapterCall): Promise<AdapterResult> {
+    let current: Adapter;
+    try {
+      current = await adapter();
+    } catch (error) {
+      return unavailable(error);
+    }
+    const result = await run(current, call);
+    activate(result.details["activated"]);
+    return result;
+  }
+
+  /** [PI52] Tools that are shown only once a search found them. */
+  function activate(found: unknown): void {
+    if (!Array.isArray(found)) return;
+    const active = pi.getActiveTools();
+    const more = found.filter((name: unknown) => typeof name === "string" && registered.get(name)?.isSearched === true && !active.includes(name));
+    if (more.length > 0) pi.setActiveTools([...active, ...more]);
   }
 
   function hide(name: string): void {
-    registered.set(name, null);
+    registered.set(name, { looks: null, isSearched: false });
     pi.registerTool({ ...definition(gone(name), notThere), exposure: "hidden" });
   }
 
+  function isNative(name: string): boolean {
+    const looks = registered.get(name)?.looks;
+    return NATIVE.has(name) || (typeof looks !== "string" && looks !== null && otherTools(pi).has(name));
+  }
+
   return {
-    sync(adapter) {
+    isNative,
+    sync(now) {
+      const { settings } = now.config;
       const wanted = new Set<string>();
-      const offer = (tool: OfferedTool | null, more: Partial<ToolDefinition>, run: (call: AdapterCall) => Promise<AdapterResult>): void => {
+      const offer = (tool: OfferedTool | null, run: Run, isSearched = false): void => {
         if (tool === null || wanted.has(tool.name)) return;
         wanted.add(tool.name);
-        register(tool, more, run);
+        register(tool, { settings: renderingOf(settings), isSearched, run });
       };
-      offer(adapter.proxyTool(), {}, (call) => adapter.mcp(call));
-      offer(adapter.scriptTool(), {}, (call) => adapter.script(call));
-      const others = taken();
-      for (const tool of adapter.directTools()) {
-        const isOurs = typeof registered.get(tool.name) === "string";
-        if (NATIVE.has(tool.name) || (others.has(tool.name) && !isOurs)) continue;
-        offer(tool, tool.shown ? {} : { defaultActive: false }, (call) => adapter.direct(tool.name, call));
+      offer(now.proxyTool(), (current, call) => current.mcp(call));
+      offer(now.scriptTool(), (current, call) => current.script(call));
+      for (const tool of now.directTools()) {
+        if (!isNative(tool.name)) offer(tool, (current, call) => current.direct(tool.name, call), !tool.shown);
       }
-      for (const [name, looks] of registered) if (looks !== null && !wanted.has(name)) hide(name);
+      for (const [name, { looks }] of registered) if (looks !== null && !wanted.has(name)) hide(name);
     },
-    withdraw() {
-      for (const [name, looks] of registered) if (looks !== null) hide(name);
+    offerRetry(cause) {
+      register(retryTool(cause), { settings: DEFAULT_RENDERING, isSearched: false, run: (current, call) => current.mcp(call) });
     },
   };
+}
+
+type Rendering = Pick<AdapterSettings, "toolResultRendering" | "collapsedResultLines">;
+const DEFAULT_RENDERING: Rendering = { toolResultRendering: "boxed", collapsedResultLines: 3 };
+
+function renderingOf({ toolResultRendering, collapsedResultLines }: AdapterSettings): Rendering {
+  return { toolResultRendering, collapsedResultLines };
+}
+
+/** Nobody can say before the session has begun; then only the names every Pi has are taken. */
+function otherTools(pi: ExtensionAPI): ReadonlySet<string> {
+  try {
+    return new Set(pi.getAllTools().map(({ name }) => name));
+  } catch {
+    return new Set();
+  }
 }
 
 function definition(tool: OfferedTool, run: (call: AdapterCall) => Promise<AdapterResult>): ToolDefinition {
@@ -77,6 +128,23 @@ function definition(tool: OfferedTool, run: (call: AdapterCall) => Promise<Adapt
 
 function argumentsOf(params: unknown): JsonObject {
   return isJsonObject(params) ? params : {};
+}
+
+function unavailable(error: unknown): AdapterResult {
+  const cause = error instanceof Error ? error.message : String(error);
+  const text = `The MCP servers are not available: ${cause}. The next call tries again.`;
+  return { content: [{ type: "text", text }], details: { error: "init_failed" }, isError: true };
+}
+
+function retryTool(cause: string): OfferedTool {
+  return {
+    name: "mcp",
+    title: "MCP",
+    description: `Uses the MCP servers of this workstation. They could not be started: ${cause}. Each call tries again; {} tells how they stand.`,
+    inputSchema: { type: "object", properties: {}, additionalProperties: true },
+    annotations: {},
+    promptSnippet: "Find and call tools of the MCP servers on this workstation",
+  };
 }
 
 function gone(name: string): OfferedTool {

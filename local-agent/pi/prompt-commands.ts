@@ -1,33 +1,54 @@
 /** The prompts of MCP servers as slash commands of Pi. */
+import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter, PromptCommand } from "../adapter/adapter.ts";
 import { flattenPrompt } from "../adapter/proxy/prompts.ts";
+import { show } from "./mcp-command.ts";
 import type { PiHost } from "./pi-host.ts";
 
 export interface PromptCommands {
-  /** Registers what is new. Pi cannot forget a command: one that is gone says so. */
+  /** Registers what is new or changed. Pi cannot forget a command: one that is gone says so. */
   sync(adapter: Adapter): void;
 }
 
+/** A turn does not wait longer for the lists of servers that are kept connected. */
+const REFRESH_MS = 5000;
+
+/** @param adapter the one of now: commands outlive the adapter they were registered for */
 export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapter>): PromptCommands {
-  const registered = new Set<string>();
+  const registered = new Map<string, string>();
 
   function register({ command, prompt, server }: PromptCommand): void {
-    registered.add(command);
+    const description = visibleLine(`${prompt.description ?? prompt.title ?? prompt.name} (${server})`, 300);
+    if (registered.get(command) === description) return;
+    registered.set(command, description);
     host.pi.registerCommand(command, {
-      description: `${prompt.description ?? prompt.title ?? prompt.name} (${server})`,
+      description,
       async handler(args, ctx) {
-        const current = await adapter();
         const signal = ctx.signal ?? new AbortController().signal;
-        const fetched = await current.prompt(command, args, { callId: command, caller: { kind: "pi" }, signal, onProgress: () => {} });
-        if (fetched.ok) host.pi.sendUserMessage(flattenPrompt(fetched.value));
-        else ctx.ui.notify(fetched.error, "error");
+        const fetched = await fetchPrompt(command, args, signal);
+        if (fetched.ok) host.pi.sendUserMessage(fetched.text);
+        else show(ctx, { text: fetched.text, level: "error" }, (text) => host.pi.sendMessage({ customType: "mcp", content: text, display: true }));
       },
     });
   }
 
+  async function fetchPrompt(command: string, args: string, signal: AbortSignal): Promise<{ readonly ok: boolean; readonly text: string }> {
+    try {
+      const current = await adapter();
+      const call = { callId: command, caller: { kind: "pi" }, signal, onProgress: () => {} } as const;
+      const fetched = await current.prompt(command, args, call);
+      if (!fetched.ok) return { ok: false, text: fetched.error };
+      // The turn this begins is to know what servers offer now.
+      await current.pool.refreshKeptAlive(AbortSignal.timeout(REFRESH_MS));
+      return { ok: true, text: flattenPrompt(fetched.value) };
+    } catch (error) {
+      return { ok: false, text: `MCP servers are not available: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+
   return {
-    sync(adapter) {
-      for (const prompt of adapter.promptCommands()) if (!registered.has(prompt.command)) register(prompt);
+    sync(now) {
+      for (const prompt of now.promptCommands()) register(prompt);
     },
   };
 }

@@ -2,6 +2,7 @@
  * The adapter of a Pi extension instance: made when something asks for it, one at a time, and ended with the session. Whatever came
  * from an earlier session is fenced off by its number.
  */
+import type { Timers } from "../../shared/ports.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 
 export type AdapterState =
@@ -13,18 +14,30 @@ export type AdapterState =
 
 export interface SessionAdapter {
   state(): AdapterState;
-  /** The adapter of now; made if there is none. Rejects with why it could not be made; then the next use tries again. */
+  /**
+   * The adapter of now; made if there is none. Rejects with why it could not be made, or with that it takes too long; then the next use
+   * tries again, or waits on.
+   */
   get(): Promise<Adapter>;
   /** Ends it. One that is still being made is ended as soon as it is. */
   end(): Promise<void>;
 }
 
-const MAX_CAUSE_CHARS = 1000;
+export interface SessionAdapterParts {
+  readonly make: () => Promise<Adapter>;
+  /** Runs once for each adapter that was made and is still wanted. What it returns runs before that adapter is ended. */
+  readonly onReady: (adapter: Adapter) => () => void;
+  readonly timers: Timers;
+}
 
-/** @param onReady runs once for each adapter that was made and is still wanted */
-export function createSessionAdapter(make: () => Promise<Adapter>, onReady: (adapter: Adapter) => void): SessionAdapter {
+const MAX_CAUSE_CHARS = 1000;
+/** A call does not wait longer for a start that hangs, such as on a home directory that does not answer. */
+const START_MS = 30_000;
+
+export function createSessionAdapter({ make, onReady, timers }: SessionAdapterParts): SessionAdapter {
   let state: AdapterState = { at: "none" };
   let generation = 0;
+  let leave = (): void => {};
 
   async function start(): Promise<Adapter> {
     const mine = generation;
@@ -35,30 +48,45 @@ export function createSessionAdapter(make: () => Promise<Adapter>, onReady: (ada
         throw new Error("the Pi session has ended");
       }
       state = { at: "ready", adapter };
-      onReady(adapter);
+      leave = onReady(adapter);
       return adapter;
     } catch (error) {
       const cause = (error instanceof Error ? error.message : String(error)).slice(0, MAX_CAUSE_CHARS);
       if (mine === generation) state = { at: "failed", cause };
-      throw error;
+      throw new Error(cause, { cause: error });
     }
+  }
+
+  function startOnce(): Promise<Adapter> {
+    if (state.at === "starting") return state.adapter;
+    const adapter = start();
+    // Whoever waits is told; without anybody it is in the state.
+    adapter.catch(() => {});
+    state = { at: "starting", adapter };
+    return adapter;
   }
 
   return {
     state: () => state,
-    get() {
-      if (state.at === "ready") return Promise.resolve(state.adapter);
-      if (state.at === "starting") return state.adapter;
-      const adapter = start();
-      if (state.at === "none" || state.at === "failed") state = { at: "starting", adapter };
-      return adapter;
-    },
+    get: () => (state.at === "ready" ? Promise.resolve(state.adapter) : within(startOnce(), timers)),
     async end() {
       generation++;
       const before = state;
       state = { at: "none" };
+      leave();
+      leave = () => {};
       if (before.at === "ready") await before.adapter.close();
       if (before.at === "starting") await before.adapter.then((adapter) => adapter.close()).catch(() => {});
     },
   };
+}
+
+async function within(starting: Promise<Adapter>, timers: Timers): Promise<Adapter> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancel = timers.after(START_MS, () => reject(new Error(`they are still being started after ${START_MS / 1000} s; try again later`)));
+  try {
+    return await Promise.race([starting, late]);
+  } finally {
+    cancel();
+  }
 }

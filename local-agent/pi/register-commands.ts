@@ -1,0 +1,60 @@
+/** The extension's slash commands. Each answers in every mode of Pi, and waits for a person only where there is a terminal. */
+import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import { completionsOf, runMcpCommand, show, type CommandAnswer, type McpCommandParts } from "./mcp-command.ts";
+import { runPanel } from "./mcp-panel.ts";
+import type { SessionAdapter } from "./session-adapter.ts";
+
+export interface CommandParts {
+  readonly session: SessionAdapter;
+  /** Null where no file may be written: the program that runs Pi gave the servers. */
+  readonly projectDir: (() => string) | null;
+}
+
+export function registerCommands(pi: ExtensionAPI, parts: CommandParts): void {
+  const answer = (ctx: ExtensionCommandContext, given: CommandAnswer): void =>
+    show(ctx, given, (text) => pi.sendMessage({ customType: "mcp", content: text, display: true }));
+  const mcp = {
+    description: "MCP servers: status, tools, prompts, reconnect, disable, enable",
+    getArgumentCompletions: (typed: string) => completionsOf(typed, serverNames(parts.session)).map((value) => ({ value, label: value })),
+    handler: async (args: string, ctx: ExtensionCommandContext) => {
+      const given = await run(parts, args, ctx);
+      if (given !== null) answer(ctx, given);
+    },
+  };
+  pi.registerCommand("mcp", mcp);
+  pi.registerCommand("pi-mcp", mcp);
+  pi.registerCommand("mcp-auth", {
+    description: "Sign in to an MCP server",
+    // oxlint-disable-next-line typescript/require-await -- a handler is asynchronous
+    handler: async (_args, ctx) =>
+      answer(ctx, { text: "Signing in to MCP servers comes in a later version. Use headers or a bearer token until then.", level: "warning" }),
+  });
+}
+
+/** Null: everything was said in the panel. */
+async function run({ session, projectDir }: CommandParts, args: string, ctx: ExtensionCommandContext): Promise<CommandAnswer | null> {
+  let parts: McpCommandParts;
+  try {
+    const adapter = await session.get();
+    const setDisabled = projectDir === null ? null : disableWriter(projectDir);
+    parts = { adapter, signal: ctx.signal ?? new AbortController().signal, setDisabled, now: Date.now };
+  } catch (error) {
+    return { text: `MCP servers are not available: ${error instanceof Error ? error.message : String(error)}`, level: "error" };
+  }
+  // [PI61] Elsewhere nobody would see it, and the command would never end.
+  if (args.trim() !== "" || ctx.mode !== "tui" || projectDir === null) return runMcpCommand(parts, args);
+  await runPanel(ctx.ui, parts);
+  return null;
+}
+
+function serverNames(session: SessionAdapter): readonly string[] {
+  const state = session.state();
+  return state.at === "ready" ? state.adapter.pool.servers() : [];
+}
+
+function disableWriter(projectDir: () => string): (server: string, disabled: boolean) => Promise<string> {
+  return async (server, disabled) => {
+    const { switchServer } = await import("./switch-server.ts");
+    return switchServer(server, disabled, projectDir());
+  };
+}
