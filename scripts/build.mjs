@@ -1,8 +1,8 @@
-// Bundles what is shipped: the Worker, the agent, its two child processes, and the page. `--only=agent,tool-host,worker,ui` builds a
-// part; `--outdir=<directory>` puts it elsewhere.
+// Bundles what is shipped: the Worker, the agent, its two child processes, the Pi extension, and the page.
+// `--only=agent,tool-host,pi,worker,ui` builds a part; `--outdir=<directory>` puts it elsewhere.
 import { build } from "esbuild";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { workerBundle } from "./worker-bundle.mjs";
@@ -73,6 +73,16 @@ const withoutSchemaCompiler = {
   },
 };
 
+/** Inside Pi there is one copy of Pi, and the extension gets everything from it as arguments; a second copy here would be another Pi. */
+const withoutPi = {
+  name: "without-pi",
+  setup(bundle) {
+    bundle.onResolve({ filter: /^@earendil-works\// }, ({ path, importer }) => ({
+      errors: [{ text: `${importer} imports ${path}: the extension may import types of Pi only.` }],
+    }));
+  },
+};
+
 const jobs = [];
 if (builds("worker")) {
   jobs.push(build({ ...workerBundle, entryPoints: { "worker/index": "worker/index.ts" }, outdir, absWorkingDir: root }));
@@ -99,6 +109,13 @@ if (builds("agent") || builds("tool-host")) {
   // Pi resizes images in a worker it looks for under this name beside its own module, which the bundle is.
   const resizeWorker = "node_modules/@earendil-works/pi-coding-agent/dist/utils/image-resize-worker.js";
   jobs.push(build({ ...node, outExtension: { ".js": ".js" }, entryPoints: { "image-resize-worker": resizeWorker }, external }));
+}
+if (builds("pi")) {
+  // In pieces, so that a session loads only what it comes to use.
+  const pieces = { splitting: true, chunkNames: "pi-extension/[name]-[hash]" };
+  const entryPoints = { "pi-extension": "local-agent/pi/extension.ts" };
+  jobs.push(build({ ...node, ...pieces, entryPoints, external: ["@napi-rs/keyring"], plugins: [withoutPi] }));
+  jobs.push(mkdir(outdir, { recursive: true }).then(() => copyFile(join(root, "local-agent/pi/pi-relay.d.ts"), join(outdir, "pi-relay.d.ts"))));
 }
 if (builds("ui")) {
   jobs.push(
