@@ -1,8 +1,10 @@
 /** Why a call gave no result: a code for hosts, and a sentence that says the same to a model that sees no code. Pure. */
-import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../../shared/json.ts";
 import { isJsonObject } from "../../../shared/json.ts";
 import { visibleBlock } from "../../../shared/visible-text.ts";
+import { failureText } from "../upstream/failure-text.ts";
+import { evidenceOf } from "../upstream/negotiation.ts";
 import type { ConnectFailure } from "../upstream/upstream-pool.ts";
 
 type CallErrorCode =
@@ -38,13 +40,29 @@ const CAPABILITY_REQUIRED: number = ProtocolErrorCode.MissingRequiredClientCapab
 export function thrownFailure(error: unknown, call: { readonly server: string; readonly aborted: boolean }): CallFailure {
   if (call.aborted) return { code: "aborted", message: "The call was cancelled." };
   if (error instanceof ProtocolError) return protocolFailure(error, call.server);
-  if (!(error instanceof SdkError)) return callFailed(textOf(error));
+  if (evidenceOf(error) === "unauthorized") {
+    const message = `"${call.server}" wants a login, or another one than it was given (HTTP 401). It did not run the call. The person has to renew its token in the configuration.`;
+    return { code: "auth_required", message };
+  }
+  if (error instanceof SdkHttpError) return httpFailure(error, call.server);
+  if (!(error instanceof SdkError)) return callFailed(hasCause(error) ? failureText(error, "") : textOf(error));
   if (error.code === SdkErrorCode.RequestTimeout) return callFailed(`${textOf(error)} "${call.server}" may still be working on it.`);
   if (error.code !== SdkErrorCode.CapabilityNotSupported) return callFailed(textOf(error));
   return {
     code: "input_required_needs_ui",
     message: `"${call.server}" has a question for the person, and nobody can be asked here: ${textOf(error)}`,
   };
+}
+
+/** A proxy's whole error page helps nobody. */
+function httpFailure(error: SdkHttpError, server: string): CallFailure {
+  if (error.status === 503) return callFailed(`"${server}" says that it is temporarily unavailable (HTTP 503). Try again later.`);
+  return callFailed(`"${server}" refused it. ${failureText(error, "")}`);
+}
+
+/** `fetch failed` alone says nothing; what it was caused by does. */
+function hasCause(error: unknown): boolean {
+  return error instanceof Error && error.cause !== undefined;
 }
 
 function protocolFailure(error: ProtocolError, server: string): CallFailure {
