@@ -26,7 +26,7 @@ export interface PassageUnderTest extends Passage {
   readonly sent: SentMessage[];
 }
 
-export interface SentMessage {
+interface SentMessage {
   readonly upstream: string;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;

@@ -5,6 +5,7 @@ import type { Principal } from "../../../shared/principal.ts";
 import type { Era } from "../protocol-server.ts";
 import type { AskableCapabilities } from "./passage.ts";
 import type { Session } from "./sessions.ts";
+import type { LinkUse } from "./upstream-link.ts";
 
 export interface Caller {
   readonly principal: Principal;
@@ -14,6 +15,8 @@ export interface Caller {
   readonly capabilities: AskableCapabilities;
   /** From which level on the client wants to hear an upstream's log; null: not at all. */
   readonly logLevel: LoggingLevel | null;
+  /** How an upstream's question reaches the client while the present request runs; absent for a client that has to come back with answers. */
+  readonly ask?: (upstream: string) => NonNullable<LinkUse["onQuestion"]>;
 }
 
 /** What a legacy client hears that never set a level. */

@@ -29,7 +29,8 @@ export function createChanges(sessionsOf: (principalId: string) => readonly Sess
   const announcers = new Set<Announcer>();
   return {
     publish(principalId, change) {
-      buses.get(principalId)?.publish(eventOf(change));
+      const event = eventOf(change);
+      if (event !== null) buses.get(principalId)?.publish(event);
       const told = new Set<string>();
       for (const announcer of announcers) {
         if (announcer.principalId !== principalId || !concerns(announcer.session, change)) continue;
@@ -59,11 +60,14 @@ function concerns(session: Session | null, change: Change): boolean {
   return change.kind !== "resource" || session?.subscriptions.has(change.uri) === true;
 }
 
-function eventOf(change: Change): ServerEvent {
+function eventOf(change: Change): ServerEvent | null {
+  // The notification went with revision 2026-07-28.
+  if (change.kind === "visited") return null;
   return change.kind === "resource" ? { kind: "resource_updated", uri: change.uri } : { kind: `${change.kind}_list_changed` };
 }
 
-export function notificationOf(change: Change): { readonly method: string; readonly params: { readonly uri?: string } } {
+export function notificationOf(change: Change): { readonly method: string; readonly params: Record<string, string> } {
+  if (change.kind === "visited") return { method: "notifications/elicitation/complete", params: { elicitationId: change.elicitationId } };
   return change.kind === "resource"
     ? { method: "notifications/resources/updated", params: { uri: change.uri } }
     : { method: `notifications/${change.kind}/list_changed`, params: {} };

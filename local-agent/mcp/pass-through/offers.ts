@@ -5,6 +5,7 @@ import type { Caller } from "./caller.ts";
 import type { Connections } from "./connections.ts";
 import { listedBy, type ListKind } from "./listed.ts";
 import type { Passage } from "./passage.ts";
+import type { LinkUse } from "./upstream-link.ts";
 
 export interface Offered<T> {
   readonly upstream: string;
@@ -78,7 +79,9 @@ async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: H
   const lists = await Promise.all(
     ports.passage.upstreams.map(async (upstream) => {
       try {
-        const items = await ports.connections.use(upstream, caller, {}, (link) => listedBy(link, kind, how, { clock: ports.clock, options }));
+        const items = await ports.connections.use(upstream, caller, askedBy(caller, upstream), (link) =>
+          listedBy(link, kind, how, { clock: ports.clock, options }),
+        );
         if (items.ok) return items.value.map((item) => ({ upstream, item: item as T }));
         failures.push(`${upstream}: ${items.error}`);
       } catch (error) {
@@ -89,6 +92,10 @@ async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: H
     }),
   );
   return { listed: lists.flat(), failures };
+}
+
+function askedBy({ ask }: Caller, upstream: string): LinkUse {
+  return ask === undefined ? {} : { onQuestion: ask(upstream) };
 }
 
 /** Ours and names kept for us are never an upstream's; of two with one name neither is offered, so that none stands in for another. */

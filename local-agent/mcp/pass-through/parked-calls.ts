@@ -8,7 +8,7 @@ import type { Timers } from "../../../shared/ports.ts";
 import type { UpstreamQuestion } from "./upstream-link.ts";
 
 /** One parked request. Somebody waits for it, or its time runs. */
-export interface ParkedCall {
+interface ParkedCall {
   readonly id: string;
   /** Aborts when it was given up. */
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export interface ParkedCall {
   onProgress: ((progress: JsonObject) => void) | null;
 }
 
-export type ParkedState =
+type ParkedState =
   | { readonly at: "done"; readonly result: JsonObject }
   | { readonly at: "asks"; readonly questions: Readonly<Record<string, UpstreamQuestion>> };
 

@@ -39,7 +39,7 @@ export interface PassThrough {
   close(): Promise<void>;
 }
 
-export interface ListenStream {
+interface ListenStream {
   readonly request: Request;
   readonly body: JsonValue;
   readonly server: () => Server;

@@ -9,7 +9,10 @@ import type { OpenOptions, UpstreamConnection } from "../../adapter/upstream/con
 export interface Passage {
   /** The exposed upstreams, in the order they are listed. */
   readonly upstreams: readonly string[];
-  /** Opens a connection of its own; the caller closes it. The error's message is a sentence for the client. Never rejects. */
+  /**
+   * Opens a connection of its own; the caller closes it. What is switched off, invalid, or a project's and not yet allowed by the person
+   * is refused here: nobody else asks. The error's message is a sentence for the client. Never rejects.
+   */
   open(upstream: string, options: PassageOpen): Promise<Result<PassageConnection, { readonly message: string }>>;
   /** Whether the upstream's configuration lets this tool be offered. */
   admits(upstream: string, tool: string): boolean;

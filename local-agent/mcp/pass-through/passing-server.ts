@@ -22,13 +22,14 @@ import { withoutHeaderHints } from "./header-hints.ts";
 import { ownerOfResource, promptsOf, resourcesOf, templatesOf, toolsOf, type Offered, type Offers } from "./offers.ts";
 import { passToolCall } from "./passed-call.ts";
 import type { PassingParts } from "./pass-through.ts";
+import { askNow } from "./questions.ts";
 import { progressTo, tell } from "./reports.ts";
 import { openState, passRequest } from "./rounds.ts";
 import { digestOf } from "./seal.ts";
 import type { PassedRequest } from "./upstream-link.ts";
 
 /** What the server offers of our own. */
-export interface OwnOffers {
+interface OwnOffers {
   readonly tools: () => readonly Tool[];
   readonly callTool: (
     params: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
@@ -72,13 +73,13 @@ function serveTools(passing: Passing): void {
   const { server, parts, own } = passing;
   const offered = (caller: Caller, how: "anew" | "kept"): Promise<Offers<Tool>> => toolsOf(parts, caller, namesOf(own.tools()), how);
   server.setRequestHandler("tools/list", async (_request, context) => {
-    const { offered: theirs } = await offered(callerOf(passing, server, context), "anew");
+    const { offered: theirs } = await offered(callerIn(passing, context), "anew");
     return { tools: [...own.tools(), ...theirs.map(displayedTool)] };
   });
   server.setRequestHandler("tools/call", async (request, context) => {
     const { params } = request;
     if (namesOf(own.tools()).has(params.name)) return own.callTool(params, context);
-    const caller = callerOf(passing, server, context);
+    const caller = callerIn(passing, context);
     const { found, failures } = await findByName((how) => offered(caller, how), params.name);
     if (found === null && failures.length > 0) return unreachable(failures);
     if (found === null) throw invalidParams(`Unknown tool: ${params.name}`);
@@ -98,6 +99,18 @@ function displayedTool({ displayed, item }: Offered<Tool>): Tool {
   return { ...item, name: displayed, inputSchema: withoutHeaderHints(item.inputSchema as JsonObject) as Tool["inputSchema"] };
 }
 
+/** A legacy client that can be asked is asked on the stream of whatever it requests now. */
+function callerIn(passing: Passing, context: ServerContext): Caller {
+  const { server, era, session, connection, parts, scope } = passing;
+  const caller = callerOf(passing, server, context);
+  if (era !== "legacy" || (session === null && connection === "")) return caller;
+  const { forms } = parts.passage;
+  return {
+    ...caller,
+    ask: (upstream) => (question, withdrawn) => askNow(question, { upstream, caller, forms, signal: scope.signal, context }, withdrawn),
+  };
+}
+
 function unreachable(failures: readonly string[]): CallToolResult {
   return { content: [{ type: "text", text: `Nothing was run: ${failures.join(" ")}` }], isError: true };
 }
@@ -106,13 +119,13 @@ function servePrompts(passing: Passing): void {
   const { server, parts, own } = passing;
   const offered = (caller: Caller, how: "anew" | "kept"): Promise<Offers<Prompt>> => promptsOf(parts, caller, namesOf(own.prompts), how);
   server.setRequestHandler("prompts/list", async (_request, context) => {
-    const { offered: theirs } = await offered(callerOf(passing, server, context), "anew");
+    const { offered: theirs } = await offered(callerIn(passing, context), "anew");
     return { prompts: [...own.prompts, ...theirs.map(({ displayed, item }) => ({ ...item, name: displayed }))] };
   });
   server.setRequestHandler("prompts/get", async (request, context) => {
     const { name } = request.params;
     if (namesOf(own.prompts).has(name)) return own.getPrompt(name);
-    const caller = callerOf(passing, server, context);
+    const caller = callerIn(passing, context);
     const { found, failures } = await findByName((how) => offered(caller, how), name);
     if (found === null) throw failures.length > 0 ? unavailable(failures.join(" ")) : invalidParams(`Unknown prompt: ${name}`);
     const asked = { ...(request.params as unknown as JsonObject), name: found.item.name };
@@ -128,11 +141,11 @@ function servePrompts(passing: Passing): void {
 function serveResources(passing: Passing, capabilities: ServerCapabilities): void {
   const { server, parts, era } = passing;
   server.setRequestHandler("resources/list", async (_request, context) => {
-    const { offered } = await resourcesOf(parts, callerOf(passing, server, context), "anew");
+    const { offered } = await resourcesOf(parts, callerIn(passing, context), "anew");
     return { resources: offered.map(({ item }) => item) };
   });
   server.setRequestHandler("resources/templates/list", async (_request, context) => {
-    const { offered } = await templatesOf(parts, callerOf(passing, server, context), "anew");
+    const { offered } = await templatesOf(parts, callerIn(passing, context), "anew");
     return { resourceTemplates: offered.map(({ item }) => item) };
   });
   server.setRequestHandler("resources/read", async (request, context) => {
@@ -165,11 +178,11 @@ const MAX_SUBSCRIPTIONS = 256;
 
 /** Holds the connection until it is ended. */
 async function subscribed(passing: Passing, context: ServerContext, uri: string): Promise<() => void> {
-  const { parts, server } = passing;
+  const { parts } = passing;
   const upstream = await ownerOf(passing, context, uri);
   const over = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const held = parts.connections.use(upstream, callerOf(passing, server, context), {}, async (link) => {
+  const held = parts.connections.use(upstream, callerIn(passing, context), {}, async (link) => {
     const stop = await link.subscribe(uri, { signal: over.signal, timeoutMs: SUBSCRIBE_MS });
     resolve();
     await Promise.race([new Promise<void>((end) => over.signal.addEventListener("abort", () => end(), { once: true })), link.closed]);
@@ -183,7 +196,7 @@ async function subscribed(passing: Passing, context: ServerContext, uri: string)
 function serveCompletion(passing: Passing): void {
   const { server, parts, own } = passing;
   server.setRequestHandler("completion/complete", async (request, context) => {
-    const caller = callerOf(passing, server, context);
+    const caller = callerIn(passing, context);
     const params = request.params as unknown as JsonObject;
     const to = await completes(passing, caller, context, request.params.ref);
     const facts = to === null ? null : parts.connections.facts(to.upstream);
@@ -216,8 +229,8 @@ async function pass(
   context: ServerContext,
   { upstream, request, digest }: { readonly upstream: string; readonly request: PassedRequest; readonly digest: string },
 ): Promise<JsonObject> {
-  const { server, parts, scope } = passing;
-  const caller = callerOf(passing, server, context);
+  const { parts, scope } = passing;
+  const caller = callerIn(passing, context);
   const ends = linkSignals(scope.signal, context.mcpReq.signal);
   const end = announcing(passing, context);
   try {
@@ -250,8 +263,8 @@ function announcing({ era, parts, scope, session, principal, connection }: Passi
   });
 }
 
-async function ownerOf({ server, parts, ...passing }: Passing, context: ServerContext, uri: string): Promise<string> {
-  const owner = await ownerOfResource(parts, callerOf(passing, server, context), uri);
+async function ownerOf(passing: Passing, context: ServerContext, uri: string): Promise<string> {
+  const owner = await ownerOfResource(passing.parts, callerIn(passing, context), uri);
   if (owner === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Resource not found: ${uri}`, { uri });
   return owner;
 }

@@ -48,7 +48,11 @@ export interface LinkUse {
   readonly onLog?: (params: JsonObject) => void;
 }
 
-export type Change = { readonly kind: "tools" | "prompts" | "resources" } | { readonly kind: "resource"; readonly uri: string };
+export type Change =
+  | { readonly kind: "tools" | "prompts" | "resources" }
+  | { readonly kind: "resource"; readonly uri: string }
+  /** A legacy client's visit to an address is over, as the upstream saw it. */
+  | { readonly kind: "visited"; readonly elicitationId: string };
 
 export interface UpstreamLink {
   readonly upstream: string;
@@ -83,6 +87,8 @@ const LIST_CHANGES: readonly (readonly [string, Change])[] = [
 /** Before a stream of changes that the upstream ended is opened again. */
 const RELISTEN_MS = 5000;
 const ACKNOWLEDGE_MS = 10_000;
+/** Some upstreams ask as soon as they are connected; the request they were connected for begins a moment later. */
+const UNASKED_MS = 5000;
 
 export interface LinkPorts {
   readonly timers: Timers;
@@ -94,6 +100,16 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
   const uses = new Set<LinkUse>();
   const newest = (wants: keyof LinkUse): LinkUse | undefined => [...uses].findLast((use) => use[wants] !== undefined);
   const listed: { -readonly [K in keyof Listed]?: Listed[K] } = {};
+  const waiting = new Set<(use: LinkUse) => void>();
+  const nextAskable = async (): Promise<LinkUse | undefined> => {
+    const { promise, resolve } = Promise.withResolvers<LinkUse | undefined>();
+    waiting.add(resolve);
+    const stop = ports.timers.after(UNASKED_MS, () => resolve(undefined));
+    return promise.finally(() => {
+      stop();
+      waiting.delete(resolve);
+    });
+  };
   const changed = (change: Change): void => {
     if (change.kind === "tools" || change.kind === "prompts") delete listed[change.kind];
     if (change.kind === "resources") for (const kind of ["resources", "templates"] as const) delete listed[kind];
@@ -101,13 +117,16 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
   };
   const prepare = (client: Client): void => {
     client.fallbackRequestHandler = async (request, context: ClientContext) => {
-      const use = newest("onQuestion");
+      const use = newest("onQuestion") ?? (await nextAskable());
       if (use?.onQuestion === undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "No call is running that this question could belong to.");
       return { ...(await use.onQuestion({ method: request.method, params: (request.params ?? {}) as JsonObject }, context.mcpReq.signal)) };
     };
     client.setNotificationHandler("notifications/message", ({ params }) => newest("onLog")?.onLog?.(params as JsonObject));
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => changed({ kind: "resource", uri: params.uri }));
+    client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
+      changed({ kind: "visited", elicitationId: params.elicitationId }),
+    );
     for (const [method, change] of LIST_CHANGES) client.setNotificationHandler(method as "notifications/tools/list_changed", () => changed(change));
   };
   const link = (connection: PassageConnection): UpstreamLink => {
@@ -134,6 +153,7 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
       subscribe: (uri, options) => subscribe(client, facts.era, uri, options),
       begin(use) {
         uses.add(use);
+        if (use.onQuestion !== undefined) for (const resolve of waiting) resolve(use);
         return () => void uses.delete(use);
       },
       isLost: (error) => isLostSession(error, connection.hasSession()),

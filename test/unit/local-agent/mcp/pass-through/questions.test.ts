@@ -1,5 +1,8 @@
+import type { Client } from "@modelcontextprotocol/client";
+import type { Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { MODERN } from "../../../../support/surface-under-test.ts";
+import { said, smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
 import { clientOf, everything, passingSurface, type Speaks } from "../../../../support/passing-surface.ts";
 
 const ERAS = ["legacy", "modern"] as const;
@@ -68,5 +71,34 @@ describe.each(ERAS.flatMap((era) => UPSTREAMS.map((speaks) => ({ era, speaks }))
     );
     expect(answer).toMatch(/sampling/i);
     expect(answer).not.toContain("Paris");
+  });
+});
+
+describe("an upstream that asks as soon as it is connected", () => {
+  test.each([["tools/list"], ["tools/call"]])("[PT48] is answered by a session's client with %s", async (first) => {
+    const roots: string[] = [];
+    const more = (server: Server) => {
+      server.oninitialized = () => void server.listRoots().then((answer) => roots.push(...answer.roots.map(({ uri }) => uri)));
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} }, more }) });
+    await using connected = await clientOf(surface.surface, { era: "legacy", capabilities: { roots: {} } });
+    await (first === "tools/list" ? connected.client.listTools() : connected.client.callTool({ name: "plain", arguments: {} }));
+    await expect.poll(() => roots).toEqual(["file:///here"]);
+  });
+});
+
+describe("a legacy client that was sent to an address", () => {
+  test("[PT49] hears that it is done there", async () => {
+    const done = Promise.withResolvers<string>();
+    const run: SmallRun = async (_args, _context, server) => {
+      await server.createElicitationCompletionNotifier("visit-1")();
+      return said("done");
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { finishes: { run } } }) });
+    const prepare = (client: Client) =>
+      client.setNotificationHandler("notifications/elicitation/complete", ({ params }) => done.resolve(params.elicitationId));
+    await using connected = await clientOf(surface.surface, { era: "legacy", capabilities: { elicitation: { url: {} } }, prepare });
+    await connected.client.callTool({ name: "finishes", arguments: {} });
+    expect(await done.promise).toBe("visit-1");
   });
 });
