@@ -29,7 +29,7 @@ function textOf(entry: CatalogEntry, needsApproval: boolean): string {
     ...(entry.resourceUri === null ? [] : [`Reads the resource ${quoted(entry.resourceUri)}`]),
     "",
     ...(entry.description === "" ? (entry.title === null ? [] : [entry.title, ""]) : [entry.description, ""]),
-    ...(takesNothing(entry.inputSchema) ? ["It takes no parameters."] : [`${heading}:`, indented(text)]),
+    ...(takesNothing(entry.inputSchema) ? ["Its schema names no parameters."] : [`${heading}:`, indented(text)]),
     ...hints(entry),
   ].join("\n");
 }

@@ -16,7 +16,7 @@ export async function listMode(asked: string, parts: ProxyParts): Promise<Adapte
   if (standing === "backoff") return answerProblem(parts.presenter, backoffFailure(server, parts), details);
   const held = parts.pool.held(server);
   if (held !== null) return answerText(parts.presenter, listing(server, parts), { ...details, ...listDetails(server, parts) });
-  const message = `${quoted(server)} is not connected, and nothing is known of its tools yet. ${connectAdvice(server)} lists them.`;
+  const message = `${standingOf(server, parts)} Nothing is known of its tools yet; ${connectAdvice(server)} lists them.`;
   return answerProblem(parts.presenter, { code: "not_connected", message }, details);
 }
 
@@ -38,7 +38,7 @@ export async function instructionsMode(asked: string, parts: ProxyParts): Promis
   if (server === null) return answerProblem(parts.presenter, { code: "not_found", message: noSuchServer(asked, parts) }, details);
   const held = parts.pool.held(server);
   if (held === null) {
-    const message = `${quoted(server)} is not connected, and nothing is known of it yet. ${connectAdvice(server)} asks it.`;
+    const message = `${standingOf(server, parts)} Nothing is known of it yet; ${connectAdvice(server)} asks it.`;
     return answerProblem(parts.presenter, { code: "not_connected", message }, details);
   }
   const { instructions } = held.catalog;
@@ -72,6 +72,10 @@ function listDetails(server: string, parts: ProxyParts) {
 
 function namesOf(server: string, { view }: ProxyParts): readonly string[] {
   return view.all().entries.flatMap((entry) => (entry.server === server ? [entry.displayed] : []));
+}
+
+function standingOf(server: string, { pool }: ProxyParts): string {
+  return pool.state(server).at === "connecting" ? `${quoted(server)} is still connecting.` : `${quoted(server)} is not connected.`;
 }
 
 function connectAdvice(server: string): string {

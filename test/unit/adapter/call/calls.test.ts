@@ -67,6 +67,28 @@ describe("a call", () => {
     expect(under.received).toHaveLength(1);
   });
 
+  test("[CL8] costs a server that was known from an earlier run one connection and one listing, however many come at once", async () => {
+    const metadata = memoryMetadataStore();
+    const first = await connected({}, { metadata });
+    await first.adapter.close();
+    let listings = 0;
+    let openings = 0;
+    const played = {
+      tools: {},
+      get opening() {
+        openings += 1;
+        return Promise.resolve();
+      },
+    };
+    Object.defineProperty(played, "tools", { get: () => ({ work: {}, counted: { title: String((listings += 1)) } }) });
+    const under = await adapterUnderTest({ box: played }, { metadata });
+    const results = await Promise.all(Array.from({ length: 50 }, () => under.mcp({ tool: "box_work" })));
+    expect(results.map(textOf)).toEqual(Array.from({ length: 50 }, () => "ran work"));
+    expect(openings).toBe(1);
+    // The server looks at its tools once for each listing and once for each call.
+    expect(listings).toBe(1 + 50);
+  });
+
   test("[CL13] that the upstream calls an error is one here", async () => {
     const under = await connected({ run: () => ({ ...text("no such repository"), isError: true }) });
     const result = await under.mcp({ tool: "box_work" });
