@@ -32,6 +32,8 @@ export const DeskInfo = v.object({
   version: v.string(),
   root: v.string(),
   tools: v.array(v.string()),
+  /** MCP servers of the workstation that clients can use. */
+  mcpServers: v.array(v.object({ name: v.string(), state: v.picklist(["on", "exposed", "waits", "disabled", "unusable"]) })),
   deny: v.array(v.string()),
   mcpUrls: v.array(v.string()),
   relay: v.string(),

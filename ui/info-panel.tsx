@@ -72,6 +72,7 @@ export function InfoPanel({ info, link, pageLink, waiting, grants, remembered, o
           )}
         </Fact>
         <Fact name="Tools">{info.tools.length === 0 ? "none" : <Names names={info.tools} />}</Fact>
+        <McpServers servers={info.mcpServers} />
         <Fact name="Wait for your click">
           <Guarded tools={info.approve} remembered={remembered} onForget={onForget} />
         </Fact>
@@ -170,3 +171,21 @@ function Names({ names }: { readonly names: readonly string[] }): JSX.Element {
     </ul>
   );
 }
+
+function McpServers({ servers }: { readonly servers: DeskInfo["mcpServers"] }): JSX.Element | null {
+  if (servers.length === 0) return null;
+  return (
+    <Fact name="MCP servers">
+      <Names names={servers.map(({ name, state }) => `${name}${SERVER_STATES[state]}`)} />
+    </Fact>
+  );
+}
+
+/** As they were when the agent started. */
+const SERVER_STATES: Readonly<Record<DeskInfo["mcpServers"][number]["state"], string>> = {
+  on: "",
+  exposed: " (exposed)",
+  waits: " (of this project: yours to allow)",
+  disabled: " (disabled)",
+  unusable: " (not usable)",
+};

@@ -1,4 +1,6 @@
 /** What a started agent prints, as text. Pure: where it goes decides what may be in it (secrets on a terminal only). */
+import type { DeskInfo } from "../../shared/desk.ts";
+import { visibleLine } from "../../shared/visible-text.ts";
 import type { ClientPair } from "../daemon/client-pair.ts";
 import type { RunningAgent } from "../daemon/running-agent.ts";
 import { wrap } from "./wrap.ts";
@@ -35,6 +37,7 @@ export function bannerText(agent: RunningAgent, audience: Audience): string {
     ["With a token", token(agent, audience)],
     ["Root", [info.root]],
     ["Tools", [info.tools.join(", ")]],
+    ...(info.mcpServers.length > 0 ? [["MCP servers", mcpServers(info)] as const] : []),
     ["Confinement", info.confinement],
     ...(info.warnings.length > 0 ? [["Warning", info.warnings] as const] : []),
   ];
@@ -65,6 +68,7 @@ export function bannerJson(agent: RunningAgent, audience: Audience): string {
     ...clientJson(agent.client, audience),
     root: info.root,
     tools: info.tools,
+    mcpServers: info.mcpServers,
     deny: info.deny,
     human: info.human,
     approve: info.approve,
@@ -136,4 +140,17 @@ const RED = "1;31";
 
 function paint(text: string, style: string, { colour }: Audience): string {
   return colour ? `\u001B[${style}m${text}\u001B[0m` : text;
+}
+
+const SERVER_STATES: Readonly<Record<DeskInfo["mcpServers"][number]["state"], string>> = {
+  on: "",
+  exposed: " (exposed)",
+  waits: " (waits for you on the page)",
+  disabled: " (disabled)",
+  unusable: " (not usable: pimcp config says why)",
+};
+
+/** Names are from files that others may have written. */
+function mcpServers({ mcpServers: servers }: DeskInfo): string[] {
+  return [`${servers.map(({ name, state }) => `${visibleLine(name, 60)}${SERVER_STATES[state]}`).join(", ")}; through the tool mcp.`];
 }

@@ -11,7 +11,7 @@ import { requireFreePort } from "./free-port.ts";
 import type { WatchedDesk } from "./running-agent.ts";
 import { openConversation, openLocalStore } from "./open-conversation.ts";
 import { localPlace } from "./place-dirs.ts";
-import { openUpstreams } from "./upstreams.ts";
+import type { Upstreams } from "./upstreams.ts";
 
 export interface LocalDesk {
   readonly surface: McpSurface;
@@ -46,7 +46,7 @@ export async function holdLocalPlace({ settings, directories, lifetime }: AgentC
   }
 }
 
-export async function openLocalDesk(context: AgentContext, { dir, pageFile }: HeldPlace, of: InfoParts): Promise<LocalDesk> {
+export async function openLocalDesk(context: AgentContext, { dir, pageFile }: HeldPlace, of: InfoParts, upstreams: Upstreams): Promise<LocalDesk> {
   const open = new Set<number>();
   let latest = 0;
   const store = openLocalStore(context, dir, (x) => open.has(x));
@@ -56,7 +56,7 @@ export async function openLocalDesk(context: AgentContext, { dir, pageFile }: He
     info: describeAgent(context, of),
     audit: await openAudit(context),
     conversation,
-    upstreams: await openUpstreams(context, of.tools),
+    upstreams,
   };
   const { desk, surface } = createAgentDesk(context, facts, NOBODY_ASKS);
   // There is no link that could be down.

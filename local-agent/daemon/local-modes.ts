@@ -16,7 +16,7 @@ import type { RunningAgent } from "./running-agent.ts";
 import { isLoopback, urlHost, type Mode } from "./settings.ts";
 import { EXIT } from "./start-failure.ts";
 import { followCreatedTokens } from "./token-deposits.ts";
-import { openUpstreams } from "./upstreams.ts";
+import { openUpstreams, type Upstreams } from "./upstreams.ts";
 
 /** Nobody watches: there is no page. The log has the calls. */
 const UNWATCHED: CallObserver = { started() {}, progressed() {}, finished() {} };
@@ -29,23 +29,34 @@ function refusingGate(guarded: readonly string[]): ApprovalGate {
 
 type Served = LocalDesk | { readonly surface: McpSurface; readonly page: null; readonly talk: null; readonly exchanges?: undefined };
 
-async function serveTools(context: AgentContext, place: HeldPlace | null, of: InfoParts): Promise<Served> {
-  if (place !== null) return openLocalDesk(context, place, of);
+/** What is offered, whoever carries it. */
+interface Offered {
+  readonly tools: ToolHost;
+  readonly upstreams: Upstreams;
+}
+
+async function startOffered(context: AgentContext): Promise<Offered> {
+  const tools = await startTools(context);
+  return { tools, upstreams: await openUpstreams(context, tools) };
+}
+
+async function serveTools(context: AgentContext, place: HeldPlace | null, of: InfoParts, { upstreams }: Offered): Promise<Served> {
+  if (place !== null) return openLocalDesk(context, place, of, upstreams);
   await openAudit(context);
-  const { adapter: upstreams } = await openUpstreams(context, of.tools);
-  const parts = { calls: UNWATCHED, gate: refusingGate(context.settings.approve), upstreams };
+  const parts = { calls: UNWATCHED, gate: refusingGate(context.settings.approve), upstreams: upstreams.adapter };
   return { surface: createSurface(context, of.tools, parts), page: null, talk: null };
 }
 
-function withoutRelay(tools: ToolHost, rest: Pick<InfoParts, "mcpUrls" | "tokenSet">): InfoParts {
-  return { tools, relay: "", relayIsLocal: true, client: null, warnings: [], ...rest };
+function withoutRelay({ tools, upstreams }: Offered, rest: Pick<InfoParts, "mcpUrls" | "tokenSet">): InfoParts {
+  return { tools, upstreams: upstreams.adapter, relay: "", relayIsLocal: true, client: null, warnings: [], ...rest };
 }
 
 /** Serves until the input ends; the lifetime ends then. Resolves with the page, null without one. */
 export async function startStdio(context: AgentContext, streams: StdioStreams): Promise<DeskPage | null> {
   const { settings, lifetime } = context;
   const place = settings.human ? await holdLocalPlace(context, `stdio in ${settings.root}`) : null;
-  const { surface, page } = await serveTools(context, place, withoutRelay(await startTools(context), { mcpUrls: [], tokenSet: false }));
+  const offered = await startOffered(context);
+  const { surface, page } = await serveTools(context, place, withoutRelay(offered, { mcpUrls: [], tokenSet: false }), offered);
   const served = surface.serveStdio(streams);
   lifetime.onEnd("stdio", () => served.close());
   void served.closed.then(() => lifetime.end({ exitCode: EXIT.asked, why: "stdin_closed", message: null }));
@@ -62,8 +73,9 @@ export async function startHttp(context: AgentContext, mode: HttpMode): Promise<
   // The page says where /mcp is, so it is known before the port is bound.
   if (place !== null && port !== 0) await requireFreePort(mode.listen);
   const own = `http://${urlHost(host)}:${port}/mcp`;
-  const of = withoutRelay(await startTools(context), { mcpUrls: publicFirst(mode, port === 0 ? [] : [own]), tokenSet: true });
-  const { surface, page, talk, exchanges } = await serveTools(context, place, of);
+  const offered = await startOffered(context);
+  const of = withoutRelay(offered, { mcpUrls: publicFirst(mode, port === 0 ? [] : [own]), tokenSet: true });
+  const { surface, page, talk, exchanges } = await serveTools(context, place, of, offered);
   const server = await listen(context, mode, { surface, token, exchanges });
   lifetime.onEnd("http", () => server.close());
   const info = describeAgent(context, { ...of, mcpUrls: publicFirst(mode, [server.url]) });

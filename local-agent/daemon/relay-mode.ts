@@ -57,8 +57,10 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   const origins = canonicalOrigins(relay.url, mode.issuer);
   const isLocal = target.kind === "embedded" && !isPublic;
   const token = readStaticToken(workspaceSettings(configDir, mode.workspace), settings.token);
+  const upstreams = await openUpstreams(context, tools);
   const info = describeAgent(context, {
     tools,
+    upstreams: upstreams.adapter,
     mcpUrls: origins.map((origin) => `${origin}${workspacePrefix(mode.workspace)}/mcp`),
     relay: origins[0] ?? "",
     relayIsLocal: isLocal,
@@ -68,7 +70,6 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
   });
   const human = settings.human ? createRelayHumanStore(sayOutdated) : undefined;
   const conversation = human && openConversation(context, human, placeDir);
-  const upstreams = await openUpstreams(context, tools);
   const parts = connectDesk(context, { tools, info, conversation, upstreams, audit: await openAudit(context) });
   function sayOutdated(message: string): void {
     parts.desk.setRelayWarning(message);

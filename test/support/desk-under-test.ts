@@ -11,6 +11,7 @@ export const EXAMPLE_INFO: DeskInfo = {
   version: "0.1.0",
   root: "/home/ada/projects/engine",
   tools: ["read", "write", "edit", "ls", "grep", "find", "bash"],
+  mcpServers: [],
   deny: [".ssh", ".aws", ".gnupg", ".git-credentials", ".netrc", ".config/gcloud"],
   mcpUrls: ["https://relay.example.workers.dev/mcp"],
   relay: "https://relay.example.workers.dev",

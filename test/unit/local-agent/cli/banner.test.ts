@@ -12,6 +12,7 @@ const agent: RunningAgent = {
     version: "1.2.3",
     root: "/srv/work",
     tools: ["read", "bash"],
+    mcpServers: [],
     deny: [".ssh"],
     mcpUrls: ["http://127.0.0.1:8777/mcp", "http://localhost:8777/mcp"],
     relay: "http://127.0.0.1:8777",
@@ -42,6 +43,20 @@ function clientOf({ client }: RunningAgent) {
 
 const terminal = { isTerminal: true, colour: false, columns: 80, deployCommand: "npm run deploy" } as const;
 const pipe = { ...terminal, isTerminal: false };
+
+test("[ST91] the MCP servers of the workstation stand in the banner with what is to know of each, and JSON has them too", () => {
+  const servers = [
+    { name: "github", state: "on" },
+    { name: "docs\u202e", state: "exposed" },
+    { name: "notes", state: "waits" },
+  ] as const;
+  const withServers = { ...agent, info: { ...agent.info, mcpServers: [...servers] } };
+  expect(bannerText(withServers, { ...terminal, columns: 200 })).toContain(
+    "MCP servers   github, docs‹U+202E› (exposed), notes (waits for you on the page); through the tool mcp.",
+  );
+  expect(bannerText(agent, terminal)).not.toContain("MCP servers");
+  expect(JSON.parse(bannerJson(withServers, pipe))).toMatchObject({ mcpServers: servers });
+});
 
 test("[ST50] on a terminal everything needed to connect is there", () => {
   expect(bannerText(agent, terminal)).toBe(`
