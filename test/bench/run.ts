@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { TOKEN } from "../support/deposits.ts";
 import { startWorker } from "../support/worker-runtime.ts";
+import { measureAdapter } from "./adapter.ts";
 import { measureAgent } from "./agent-start.ts";
 import { measureHuman } from "./human.ts";
 import { medians, throughput, type Subject } from "./measure.ts";
@@ -111,6 +112,14 @@ for (const [size, p50] of search.p50) {
   if (p50.has("published")) console.log(`  ours / published ${ratio(p50, "ours", "published").toFixed(2)}`);
 }
 report("Preparing 2,000 tools, once (ms)", search.buildMs);
+
+const adapter = await measureAdapter();
+console.log("\nTokens of the tools a model is shown (o200k)");
+for (const [tool, tokens] of adapter.tokens) console.log(`  ${tool.padEnd(18)} ${tokens}`);
+goal("mcp with ten servers (tokens)", adapter.tokens.get("mcp, ten servers") ?? Number.NaN, "≤", 400);
+report("A tool that does nothing (median ms)", adapter.callMs);
+goal("through mcp - SDK client (ms)", (adapter.callMs.get("through mcp") ?? Number.NaN) - (adapter.callMs.get("SDK client") ?? Number.NaN), "≤", 0.3);
+goal("start with 20 known servers to the first answer of mcp (ms)", adapter.startMs, "≤", 150);
 
 /**
  * The full path with either kind of token, which differ in nothing but the check; and, without a tunnel behind, a well-formed token nobody

@@ -69,7 +69,15 @@ export interface Scene {
 export const PI: Caller = { kind: "pi" };
 export const remote = (principalId: string): Caller => ({ kind: "remote", principalId, client: "A client", probe: () => {} });
 
+/** It ends with the test. */
 export async function adapterUnderTest(servers: Readonly<Record<string, PlayedServer>>, scene: Scene = {}): Promise<AdapterUnderTest> {
+  const under = await playedAdapter(servers, scene);
+  onTestFinished(() => under.adapter.close());
+  return under;
+}
+
+/** The same for what is no test: whoever opens it closes its adapter. */
+export async function playedAdapter(servers: Readonly<Record<string, PlayedServer>>, scene: Scene = {}): Promise<AdapterUnderTest> {
   const received: AdapterUnderTest["received"] = [];
   const asked: UpstreamApprovalRequest[] = [];
   const kept: string[] = [];
@@ -107,7 +115,6 @@ export async function adapterUnderTest(servers: Readonly<Record<string, PlayedSe
     scripts: createScriptRunner(),
     ...scene.ports,
   });
-  onTestFinished(() => adapter.close());
   adapter.subscribe((event) => events.push(event));
   const mcp: AdapterUnderTest["mcp"] = (args, call = {}) => adapter.mcp(adapterCall(args, call));
   return { adapter, received, asked, kept, events, clock, mcp };
