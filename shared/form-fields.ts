@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { err, ok, type Result } from "./result.ts";
 
 const FormChoice = v.object({ value: v.string(), title: v.string() });
-export type FormChoice = v.InferOutput<typeof FormChoice>;
+type FormChoice = v.InferOutput<typeof FormChoice>;
 
 const EVERY = {
   /** Key of the answer. */

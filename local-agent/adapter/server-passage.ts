@@ -10,7 +10,7 @@ import type { OpenOptions, UpstreamConnection } from "./upstream/connection.ts";
 import { trustSubject } from "./upstream/trust.ts";
 import type { UpstreamPool } from "./upstream/upstream-pool.ts";
 
-export interface PassedToolCall {
+interface PassedToolCall {
   readonly callId: string;
   readonly server: string;
   readonly original: string;

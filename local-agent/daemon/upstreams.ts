@@ -9,7 +9,7 @@ import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
 
 /** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
-export interface UpstreamDesk {
+interface UpstreamDesk {
   readonly gate: Pick<ApprovalGate, "ask">;
   readonly trust: ProjectTrust;
   readonly forms: PersonForms;

@@ -59,7 +59,7 @@ export function manyTools(count: number): CatalogEntry[] {
 }
 
 /** Whether the search did what is wanted: the right tool among the first five, or for a question about nothing no tool at all. */
-export function isAnswered(query: LabelledQuery, found: readonly CatalogEntry[]): boolean {
+function isAnswered(query: LabelledQuery, found: readonly CatalogEntry[]): boolean {
   if (query.right.length === 0) return found.length === 0;
   return found.slice(0, 5).some((entry) => query.right.includes(`${entry.server}/${entry.original}`));
 }

@@ -17,7 +17,7 @@ export interface SearchHit {
   readonly score: number;
 }
 
-export interface SearchRequest extends PageRequest {
+interface SearchRequest extends PageRequest {
   readonly query: string;
   /** Only tools of this server; a query without words then lists all of them. */
   readonly server?: string | undefined;

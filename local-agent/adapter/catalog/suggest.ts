@@ -1,6 +1,7 @@
 /** Tools that were probably meant by a name that none has. Pure. */
 import { serverPrefix } from "./names.ts";
-import { allowedEdits, editDistance } from "./spelling.ts";
+import { editDistance } from "../../../shared/edit-distance.ts";
+import { allowedEdits } from "./spelling.ts";
 import type { CatalogEntry } from "./upstream-catalog.ts";
 
 const MAX_SUGGESTIONS = 5;

@@ -1,6 +1,7 @@
 /** The terms of an index: which there are, how rare they are, and which of them an unknown one may stand for. */
 import { stem } from "./search-terms.ts";
-import { allowedEdits, editDistance } from "./spelling.ts";
+import { editDistance } from "../../../shared/edit-distance.ts";
+import { allowedEdits } from "./spelling.ts";
 
 /** At most so many guesses of one word are searched for. */
 const MAX_GUESSES = 4;

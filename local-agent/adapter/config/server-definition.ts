@@ -54,7 +54,7 @@ export interface HttpServer {
 }
 
 /** Newline-delimited JSON-RPC over a Unix stream that somebody else serves. */
-export interface SocketServer {
+interface SocketServer {
   readonly kind: "socket";
   readonly path: string;
 }
