@@ -41,6 +41,7 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     outputDir: tools.outputDir,
     trust,
     trace: () => trace,
+    showErrorOutput: (server, text) => context.progress(`${server}: ${text.trimEnd()}`),
     clock,
     timers,
     log,

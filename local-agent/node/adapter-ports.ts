@@ -27,6 +27,8 @@ export interface NodePortsOptions {
   readonly trust: ProjectTrust;
   /** The settings' `trace`, once they are read; null: not yet. */
   readonly trace: () => AdapterSettings["trace"] | null;
+  /** What servers with `debug` write to their error stream, a piece at a time. */
+  readonly showErrorOutput?: (server: string, text: string) => void;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -52,7 +54,17 @@ export function nodePorts(options: NodePortsOptions): Omit<AdapterPorts, "approv
       ...(options.configFile !== null && { configPath: options.configFile }),
       trustsProjectSettings: (subject) => trust.known(subject) === "allowed",
     }),
-    transports: createUpstreamTransports({ env, home, cwd, clock, timers, log, newId: randomUUID, trace: options.trace }),
+    transports: createUpstreamTransports({
+      env,
+      home,
+      cwd,
+      clock,
+      timers,
+      log,
+      newId: randomUUID,
+      trace: options.trace,
+      ...(options.showErrorOutput !== undefined && { showErrorOutput: options.showErrorOutput }),
+    }),
     metadata: createMetadataFile({ path: join(agentDir, METADATA_FILE), log }),
     trust,
     output: createOutputFiles({ directory: options.outputDir, timers, log }),
