@@ -123,7 +123,7 @@ async function answerCall(options: HttpExchangeOptions, live: LiveCalls, exchang
       : await createMcpHandler(() => server, { legacy: "reject", responseMode: "sse", keepAliveMs: 0 }).fetch(innerRequest(exchange, scope.signal), {
           parsedBody: exchange.body,
         });
-  const response = options.passThrough === undefined || exchange.era === "legacy" ? served : await withEarlyRefusal(served, options.timers);
+  const response = isPassedOn(options, exchange) ? await withEarlyRefusal(served, options.timers) : served;
   if (response.body === null || !isEventStream(response)) {
     scope.answered();
     return wholeAnswer(response);
@@ -131,6 +131,12 @@ async function answerCall(options: HttpExchangeOptions, live: LiveCalls, exchang
   const { answer, stream } = callAnswer(response, response.body, id, { ...options, onEnd: () => scope.answered() });
   scope.watch(stream);
   return answer;
+}
+
+/** A modern call that no tool of ours answers. */
+function isPassedOn({ passThrough, tools }: HttpExchangeOptions, { era, message }: Exchange): boolean {
+  if (passThrough === undefined || era === "legacy" || message.kind !== "request") return false;
+  return !tools.list().some(({ name }) => name === message.params["name"]);
 }
 
 async function answerOther(

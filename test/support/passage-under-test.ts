@@ -1,7 +1,7 @@
 /** Fixtures as exposed upstreams: real executables on pipes, or servers in this process, behind the adapter's own connections. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { InMemoryTransport, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -13,9 +13,10 @@ import type { Passage } from "../../local-agent/mcp/pass-through/passage.ts";
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import { ok } from "../../shared/result.ts";
 
-/** An executable under test/fixtures with its flags, an address, or what builds a server in this process. */
+/** An executable under test/fixtures with its flags, an address, a transport, or what builds a server in this process. */
 export type UpstreamFixture =
   | { readonly url: string; readonly speaks: ProtocolChoice }
+  | { readonly transport: () => Transport; readonly speaks: "legacy" }
   | { readonly file: string; readonly flags?: readonly string[]; readonly speaks?: ProtocolChoice }
   | { readonly build: (modern: boolean) => Server; readonly speaks: Exclude<ProtocolChoice, "auto"> };
 
@@ -43,15 +44,7 @@ export function passageUnderTest(upstreams: Readonly<Record<string, UpstreamFixt
       opened.push(definition.name);
       const fixture = upstreams[definition.name];
       if (fixture === undefined) throw new Error(`no fixture ${definition.name}`);
-      return Promise.resolve(
-        ok(
-          "url" in fixture
-            ? overHttp(fixture.url)
-            : "file" in fixture
-              ? onPipes(fixture)
-              : inProcess(fixture, (message) => sent.push({ upstream: definition.name, ...message })),
-        ),
-      );
+      return Promise.resolve(ok(openedFor(fixture, (message) => sent.push({ upstream: definition.name, ...message }))));
     },
     explain: () => Promise.resolve(null),
     renewCredentials: () => Promise.resolve(false),
@@ -74,6 +67,14 @@ export function passageUnderTest(upstreams: Readonly<Record<string, UpstreamFixt
     forms: null,
     ...changes,
   };
+}
+
+function openedFor(fixture: UpstreamFixture, note: (message: Omit<SentMessage, "upstream">) => void): OpenedTransport {
+  if ("url" in fixture) return overHttp(fixture.url);
+  if ("file" in fixture) return onPipes(fixture);
+  if ("build" in fixture) return inProcess(fixture, note);
+  const transport = fixture.transport();
+  return { transport, wire: "stdio", stderrTail: () => "", close: () => transport.close() };
 }
 
 function overHttp(url: string): OpenedTransport {

@@ -45,6 +45,8 @@ export interface RoundState {
   readonly upstream?: string;
   /** What the person answered already, by the upstream's keys. */
   readonly answers?: JsonObject;
+  /** The keys that the client was asked for. */
+  readonly asked?: readonly string[];
   readonly parked?: string;
   /** That this very call was allowed; good once. */
   readonly grant?: string;
@@ -105,8 +107,7 @@ function requestOptions(ports: RoundsPorts, exchange: PassedExchange): LinkReque
 
 async function modernRounds(ports: RoundsPorts, exchange: PassedExchange, link: UpstreamLink): Promise<JsonObject> {
   const { caller, request, state } = exchange;
-  const given = exchange.context.mcpReq.inputResponses;
-  let responses: Record<string, unknown> = { ...state.answers, ...given };
+  let responses: Record<string, unknown> = { ...givenByClient(ports, exchange), ...state.answers };
   let upstreamState = state.upstream;
   for (let round = 1; ; round++) {
     const params = {
@@ -129,6 +130,12 @@ async function modernRounds(ports: RoundsPorts, exchange: PassedExchange, link: 
     if (round === MAX_ROUNDS) throw new ProtocolError(ProtocolErrorCode.InternalError, `The upstream asked ${MAX_ROUNDS} times in a row.`);
     responses = answers;
   }
+}
+
+/** Where a person answers forms no client answers in its place: only what the client itself was asked for counts. */
+function givenByClient(ports: RoundsPorts, { context, state }: PassedExchange): Record<string, unknown> {
+  const given = Object.entries(context.mcpReq.inputResponses ?? {});
+  return Object.fromEntries(ports.passage.forms === null ? given : given.filter(([key]) => state.asked?.includes(key) === true));
 }
 
 /** Puts the forms that the client cannot answer to the person. Whatever else it cannot answer is left to the SDK to refuse. */
@@ -154,7 +161,7 @@ async function answerByPage(
 
 function inputRequired(ports: RoundsPorts, exchange: PassedExchange, inputRequests: JsonObject, state: RoundState): JsonObject {
   const { grant } = exchange.state;
-  const content = { ...state, ...(grant !== undefined && { grant }) } as JsonObject;
+  const content = { ...state, asked: Object.keys(inputRequests), ...(grant !== undefined && { grant }) } as JsonObject;
   return {
     resultType: "input_required",
     ...(Object.keys(inputRequests).length > 0 && { inputRequests }),

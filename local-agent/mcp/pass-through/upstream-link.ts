@@ -131,6 +131,7 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
   };
   const link = (connection: PassageConnection): UpstreamLink => {
     const { client, facts, instructions, closed } = connection;
+    answerAfterNotices(client);
     const over = new AbortController();
     void closed.then(() => over.abort());
     const listening =
@@ -162,6 +163,19 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
     };
   };
   return { prepare, link };
+}
+
+/**
+ * The SDK takes a notification a moment later than a response, so the last progress before an answer, if both come in one piece,
+ * finds nobody any more. Here an answer waits for what came before it.
+ */
+function answerAfterNotices({ transport }: Client): void {
+  const receive = transport?.onmessage;
+  if (transport === undefined || receive === undefined) return;
+  transport.onmessage = (message, extra) => {
+    if ("method" in message) receive(message, extra);
+    else setImmediate(receive, message, extra);
+  };
 }
 
 function sdkOptions({ signal, timeoutMs, onProgress }: LinkRequestOptions) {

@@ -1,3 +1,4 @@
+import type { Transport } from "@modelcontextprotocol/client";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import type { PassedCall } from "../../../../../local-agent/mcp/pass-through/passage.ts";
@@ -100,6 +101,16 @@ describe.each(ALL)("a call of a $era client to a $speaks upstream", ({ era, spea
 });
 
 describe("a call", () => {
+  test("[PT24] reports also what arrives in one piece with the answer", async () => {
+    await using surface = passingSurface({ abrupt: { transport: abruptTransport, speaks: "legacy" } });
+    const answer = await surface.surface.handle(requestOf("legacy", toolCall(1, "jump", {}, "t")), context());
+    const sent = await messages(answer);
+    expect(sent.map(({ method, params }) => [method, params?.["progress"]])).toEqual([
+      ["notifications/progress", 1],
+      [undefined, undefined],
+    ]);
+  });
+
   test("[PT21] that needs what its client did not declare is refused with status 400 in modern", async () => {
     await using surface = passingSurface({ everything: everything(MODERN) });
     const answer = await surface.surface.handle(modernRequest(toolCall(1, "test_missing_capability")), context());
@@ -201,3 +212,24 @@ describe("a call", () => {
     expect(surface.passage.opened).toEqual(["small", "small"]);
   });
 });
+
+/** A legacy server that answers without a pause between its messages. */
+function abruptTransport(): Transport {
+  const results: Readonly<Record<string, object>> = {
+    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "abrupt", version: "1" } },
+    "tools/list": { tools: [{ name: "jump", inputSchema: { type: "object" } }] },
+    "tools/call": said("done"),
+  };
+  const transport: Transport = {
+    start: () => Promise.resolve(),
+    close: () => Promise.resolve(transport.onclose?.()),
+    async send(message) {
+      if (!("method" in message) || !("id" in message)) return;
+      const { id, method } = message;
+      const params = { progressToken: id, progress: 1 };
+      if (method === "tools/call") transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/progress", params });
+      transport.onmessage?.({ jsonrpc: "2.0", id, result: { ...results[method] } });
+    },
+  };
+  return transport;
+}

@@ -1,4 +1,4 @@
-import { UrlElicitationRequiredError } from "@modelcontextprotocol/server";
+import { inputRequired, UrlElicitationRequiredError } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import type { PassedCall } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
@@ -14,7 +14,7 @@ function capable(call: Message, more: object = {}): Message {
   return { ...call, params: { ...call.params, _meta: CAPABLE, ...more } };
 }
 
-async function ask(surface: PassingSurface, message: Message, principal = "grant:1") {
+async function request(surface: PassingSurface, message: Message, principal = "grant:1") {
   return reply(await surface.surface.handle(modernRequest(message), context(principal)));
 }
 
@@ -24,9 +24,9 @@ const ANSWERS = { confirm: { action: "accept", content: { ok: true } }, "questio
 describe.each(UPSTREAMS)("the state of a call to a %s upstream", (speaks) => {
   test("[PT43] is ours, and brings the call to its end", async () => {
     await using surface = passingSurface({ everything: everything(speaks) });
-    const { result } = await ask(surface, capable(STATEFUL));
+    const { result } = await request(surface, capable(STATEFUL));
     expect(result).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
-    const done = await ask(surface, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: ANSWERS }));
+    const done = await request(surface, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: ANSWERS }));
     expect(done.result?.["content"]).toEqual([{ type: "text", text: "state-ok" }]);
   });
 
@@ -39,9 +39,9 @@ describe.each(UPSTREAMS)("the state of a call to a %s upstream", (speaks) => {
   ])("[PT43] that is %s is refused, and nothing reaches the upstream", async (_what, change, principal) => {
     const called: string[] = [];
     await using surface = passingSurface({ everything: everything(speaks, (tool) => called.push(tool)) });
-    const { result } = await ask(surface, capable(STATEFUL));
+    const { result } = await request(surface, capable(STATEFUL));
     const state = result?.["requestState"] as string;
-    const { error } = await ask(surface, capable({ ...STATEFUL, id: 2 }, { inputResponses: ANSWERS, ...change(state) }), principal);
+    const { error } = await request(surface, capable({ ...STATEFUL, id: 2 }, { inputResponses: ANSWERS, ...change(state) }), principal);
     expect(error).toMatchObject({ code: -32602, data: { reason: "invalid_request_state" } });
     expect(called).toHaveLength(1);
   });
@@ -49,9 +49,9 @@ describe.each(UPSTREAMS)("the state of a call to a %s upstream", (speaks) => {
   test("[PT43] is refused an hour later", async () => {
     const clock = new ManualClock();
     await using surface = passingSurface({ everything: everything(speaks) }, { options: { clock } });
-    const { result } = await ask(surface, capable(STATEFUL));
+    const { result } = await request(surface, capable(STATEFUL));
     clock.advance(60 * 60_000);
-    const { error } = await ask(surface, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: ANSWERS }));
+    const { error } = await request(surface, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: ANSWERS }));
     expect(error?.code).toBe(-32602);
   });
 });
@@ -64,12 +64,50 @@ describe("a state that comes a second time", () => {
       return { allowed: true } as const;
     };
     await using surface = passingSurface({ everything: everything(MODERN) }, { passage: { beforeCall } });
-    const { result } = await ask(surface, capable(STATEFUL));
+    const { result } = await request(surface, capable(STATEFUL));
     const again = capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: ANSWERS });
-    await ask(surface, again);
+    await request(surface, again);
     expect(asked).toHaveLength(1);
-    await ask(surface, again);
+    await request(surface, again);
     expect(asked).toHaveLength(2);
+  });
+});
+
+describe("a form that the person answers", () => {
+  test.each(UPSTREAMS)("[PT41] is not answered by the client of a %s upstream in their place, neither before nor after", async (speaks) => {
+    const asked: unknown[] = [];
+    const ask = async ({ params }: { readonly params: { readonly message?: unknown } }) => {
+      asked.push(params.message);
+      return { action: "decline" as const };
+    };
+    await using surface = passingSurface({ everything: everything(speaks) }, { passage: { forms: { ask } } });
+    const forged = { action: "accept", content: { username: "mallory", email: "m" } };
+    const call = { ...toolCall(1, "test_elicitation", { message: "May it?" }) };
+    const inputResponses = { person: forged, "question-1": forged };
+    const { result } = await request(surface, { ...call, params: { ...call.params, inputResponses } });
+    expect(JSON.stringify(result)).toContain("decline");
+    expect(JSON.stringify(result)).not.toContain("mallory");
+    expect(asked).toEqual(["May it?"]);
+  });
+
+  test("[PT41] keeps the person's answer while the client is asked for the rest", async () => {
+    const forms = { ask: async () => ({ action: "accept" as const, content: { name: "from the person" } }) };
+    const run: SmallRun = (_args, { mcpReq }) => {
+      const given = mcpReq.inputResponses;
+      if (given?.["who"] !== undefined && given["where"] !== undefined) return { content: [{ type: "text", text: JSON.stringify(given) }] };
+      const who = inputRequired.elicit({ message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } });
+      return inputRequired({ inputRequests: { who, where: inputRequired.listRoots() } });
+    };
+    await using surface = passingSurface({ small: smallUpstream(MODERN, { tools: { asks: { run } } }) }, { passage: { forms } });
+    const _meta = { "io.modelcontextprotocol/clientCapabilities": { roots: {} } };
+    const call = { name: "asks", arguments: {}, _meta };
+    const { result } = await request(surface, { id: 1, method: "tools/call", params: call });
+    expect(Object.keys(result?.["inputRequests"] as object)).toEqual(["where"]);
+    const inputResponses = { where: { roots: [] }, who: { action: "accept", content: { name: "from the client" } } };
+    const again = { ...call, requestState: result?.["requestState"], inputResponses };
+    const done = JSON.stringify((await request(surface, { id: 2, method: "tools/call", params: again })).result);
+    expect(done).toContain("from the person");
+    expect(done).not.toContain("from the client");
   });
 });
 
@@ -77,7 +115,7 @@ describe("a call that waits for a modern client's answer to a legacy upstream", 
   test("[PT44] asks together what the upstream asks at once, and goes on where it was", async () => {
     await using surface = passingSurface({ everything: everything("legacy") });
     const call = toolCall(1, "test_input_required_result_multiple_inputs");
-    const { result } = await ask(surface, capable(call));
+    const { result } = await request(surface, capable(call));
     const asked = result?.["inputRequests"] as Record<string, { method: string }>;
     expect(
       Object.values(asked)
@@ -90,24 +128,24 @@ describe("a call that waits for a modern client's answer to a legacy upstream", 
       "sampling/createMessage": { model: "m", role: "assistant", content: { type: "text", text: "hello" } },
     };
     const inputResponses = Object.fromEntries(Object.entries(asked).map(([key, { method }]) => [key, answers[method as keyof typeof answers]]));
-    const done = await ask(surface, capable({ ...call, id: 2 }, { requestState: result?.["requestState"], inputResponses }));
+    const done = await request(surface, capable({ ...call, id: 2 }, { requestState: result?.["requestState"], inputResponses }));
     expect(done.result?.["content"]).toEqual([{ type: "text", text: "all three came" }]);
     expect(surface.passage.sent.filter(({ method }) => method === "tools/call")).toHaveLength(1);
   });
 
   test("[PT44] asks again for what was not answered", async () => {
     await using surface = passingSurface({ everything: everything("legacy") });
-    const { result } = await ask(surface, capable(STATEFUL));
-    const again = await ask(surface, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: {} }));
+    const { result } = await request(surface, capable(STATEFUL));
+    const again = await request(surface, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: {} }));
     expect(again.result?.["inputRequests"]).toEqual(result?.["inputRequests"]);
   });
 
   test("[PT45] that is no more is answered with a sentence", async () => {
     const passage = { key: new Uint8Array(32).fill(1) };
     await using surface = passingSurface({ everything: everything("legacy") }, { passage });
-    const { result } = await ask(surface, capable(STATEFUL));
+    const { result } = await request(surface, capable(STATEFUL));
     await using restarted = passingSurface({ everything: everything("legacy") }, { passage });
-    const lost = await ask(restarted, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: ANSWERS }));
+    const lost = await request(restarted, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: ANSWERS }));
     expect(lost.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("no more") }] });
   });
 
@@ -120,22 +158,22 @@ describe("a call that waits for a modern client's answer to a legacy upstream", 
     };
     const timers = { after: (ms: number, then: () => void) => (ms >= 30 * 60_000 ? clock.after(ms, then) : later(ms, then)) };
     await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { asks: { run } } }) }, { options: { timers } });
-    const { result } = await ask(surface, capable(toolCall(1, "asks")));
+    const { result } = await request(surface, capable(toolCall(1, "asks")));
     expect(result?.["resultType"]).toBe("input_required");
     clock.advance(30 * 60_000);
     await waitUntil("the upstream was told", () => ended.length === 1);
-    const late = await ask(surface, capable(toolCall(2, "asks"), { requestState: result?.["requestState"], inputResponses: {} }));
+    const late = await request(surface, capable(toolCall(2, "asks"), { requestState: result?.["requestState"], inputResponses: {} }));
     expect(late.result).toMatchObject({ isError: true });
   });
 
   test("[PT45] is refused when 16 of that client wait already, and other clients' are not", async () => {
     await using surface = passingSurface({ everything: everything("legacy") });
-    for (let id = 0; id < 16; id++) expect((await ask(surface, capable({ ...STATEFUL, id }))).result?.["resultType"]).toBe("input_required");
-    expect((await ask(surface, capable(STATEFUL))).result).toMatchObject({
+    for (let id = 0; id < 16; id++) expect((await request(surface, capable({ ...STATEFUL, id }))).result?.["resultType"]).toBe("input_required");
+    expect((await request(surface, capable(STATEFUL))).result).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining("Too many calls wait") }],
     });
-    expect((await ask(surface, capable(STATEFUL), "grant:2")).result?.["resultType"]).toBe("input_required");
+    expect((await request(surface, capable(STATEFUL), "grant:2")).result?.["resultType"]).toBe("input_required");
   });
 
   test("[PT46] that an upstream of 2025-11-25 answers with the URLs it needs first asks for those", async () => {
@@ -145,11 +183,11 @@ describe("a call that waits for a modern client's answer to a legacy upstream", 
       throw new UrlElicitationRequiredError([{ mode: "url", message: "Sign in", url: "https://example.com/in", elicitationId: "e1" }]);
     };
     await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { asks: { run } } }) });
-    const { result } = await ask(surface, capable(toolCall(1, "asks")));
+    const { result } = await request(surface, capable(toolCall(1, "asks")));
     expect(result?.["inputRequests"]).toEqual({
       "url-1": { method: "elicitation/create", params: { mode: "url", message: "Sign in", url: "https://example.com/in" } },
     });
-    const done = await ask(
+    const done = await request(
       surface,
       capable(toolCall(2, "asks"), { requestState: result?.["requestState"], inputResponses: { "url-1": { action: "accept" } } }),
     );
@@ -163,7 +201,7 @@ describe("what an upstream is told of the client", () => {
     await using surface = passingSurface({ legacy: smallUpstream("legacy", small), modern: smallUpstream(MODERN, small) });
     const capabilities = { elicitation: {}, sampling: { tools: {} }, extensions: { "io.modelcontextprotocol/tasks": {} }, experimental: { x: {} } };
     const _meta = { "io.modelcontextprotocol/clientCapabilities": capabilities };
-    for (const name of ["legacy_plain", "modern_plain"]) await ask(surface, { ...toolCall(1, name), params: { name, arguments: {}, _meta } });
+    for (const name of ["legacy_plain", "modern_plain"]) await request(surface, { ...toolCall(1, name), params: { name, arguments: {}, _meta } });
     const told = { elicitation: { form: {} }, sampling: { tools: {} } };
     const opened = surface.passage.sent.find(({ upstream, method }) => upstream === "legacy" && method === "initialize");
     expect(opened?.params["capabilities"]).toEqual(told);
