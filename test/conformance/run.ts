@@ -1,18 +1,20 @@
 /**
- * The official conformance suite: servers directly and through the relay, upstreams through the agent, and the relay's issuer:
- * `node test/conformance/run.ts [--only=direct|relayed|issuer] [--subject=NAME]`. Fails on a failure that baseline.yml does not expect, on an expectation that no longer holds, and on any check that
- * passes directly and not through the relay. Results stay in test/.out/conformance.
+ * The official conformance suite: servers directly and through the relay, upstreams through the agent, the adapter as a client, and the
+ * relay's issuer: `node test/conformance/run.ts [--only=direct|relayed|client|issuer] [--subject=NAME]`. Fails on a failure that
+ * baseline.yml does not expect, on an expectation that no longer holds, and on any check that passes directly and not through the relay. Results stay in test/.out/conformance.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { CLIENTS, startIssuer, type ClientName } from "./authorization.ts";
 import { startBearerShim } from "./bearer-shim.ts";
-import { REVISIONS, runSuite, type Revision, type SuiteResult } from "./suite.ts";
+import { REVISIONS, runClientScenarios, runSuite, type Revision, type SuiteResult } from "./suite.ts";
 import { startDirect, startRelayed, SUBJECTS, type StartTarget, type Subject } from "./targets.ts";
-import { judge, lostThroughRelay, type ExpectedFailures } from "./verdict.ts";
+import { judge, lostSinceRecorded, lostThroughRelay, type ExpectedFailures } from "./verdict.ts";
 
 type Baseline = Readonly<Record<Subject, Readonly<Record<Revision, readonly ExpectedFailures[]>>>> & {
+  /** Scenarios, each with the number of its checks that pass. */
+  readonly client: Readonly<Record<Revision, Readonly<Record<string, number>>>>;
   readonly issuer: Readonly<Partial<Record<ClientName, readonly ExpectedFailures[]>>>;
 };
 
@@ -33,14 +35,15 @@ const fail = (sentence: string): void => {
   console.log(`  failed: ${sentence}`);
 };
 
-const isIssuerRun = named === undefined && (only === undefined || only === "issuer");
-if (ways.length === 0 && !isIssuerRun) fail(`--only takes direct, relayed or issuer, not ${only}`);
+const runs = (part: string): boolean => named === undefined && (only === undefined || only === part);
+if (ways.length === 0 && !runs("client") && !runs("issuer")) fail(`--only takes direct, relayed, client or issuer, not ${only}`);
 for (const subject of subjects) {
   const results = new Map<string, SuiteResult>();
   for (const way of ways) await runAgainst(subject, way, results);
   if (ways.length > 1) compare(subject, results);
 }
-if (isIssuerRun) await runIssuer();
+if (runs("client")) for (const revision of REVISIONS) await runClient(revision);
+if (runs("issuer")) await runIssuer();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
@@ -65,6 +68,17 @@ async function runAgainst(subject: Subject, way: Way, results: Map<string, Suite
     fail(`${subject}, ${way}: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     await started.close();
+  }
+}
+
+async function runClient(revision: Revision): Promise<void> {
+  try {
+    const recorded = baseline.client[revision];
+    const result = await runClientScenarios(Object.keys(recorded), revision, join(OUT, `client-${revision}`));
+    report(`client, ${revision}`, result, []);
+    for (const sentence of lostSinceRecorded(result, recorded)) fail(sentence);
+  } catch (error) {
+    fail(`client, ${revision}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -27,12 +27,28 @@ export function runSuite(url: string, revision: Revision, outDir: string): Promi
 
 export interface ScenarioRun {
   readonly outDir: string;
-  /** What the suite's folders begin with. */
+  /** What the suite's folders begin with; empty for clients. */
   readonly prefix: string;
   /** Each time something was printed: all of it so far. For a suite that asks for something to be done. */
   readonly onPrinted?: (printed: string) => void;
   /** Ends the suite; what it was aborted with is thrown. */
   readonly signal?: AbortSignal;
+}
+
+const CLIENT = join(import.meta.dirname, "adapter-client.ts");
+
+/**
+ * The adapter as a client of the suite's own server, for each of these scenarios. One after the other: some of them take the time.
+ * @throws as `runSuite`
+ */
+export async function runClientScenarios(scenarios: readonly string[], revision: Revision, outDir: string): Promise<SuiteResult> {
+  const results = new Map<string, readonly Check[]>();
+  const command = `"${process.execPath}" --disable-warning=ExperimentalWarning "${CLIENT}"`;
+  for (const scenario of scenarios) {
+    const args = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision];
+    for (const [name, checks] of await runScenarios(args, { outDir: join(outDir, scenario), prefix: "" })) results.set(name, checks);
+  }
+  return results;
 }
 
 /** @throws as `runSuite` */
@@ -71,7 +87,8 @@ function run(args: readonly string[], { onPrinted, signal }: Pick<ScenarioRun, "
 async function readResults(outDir: string, prefix: string): Promise<SuiteResult> {
   const results = new Map<string, Check[]>();
   for (const folder of await readdir(outDir)) {
-    const scenario = folder.startsWith(`${prefix}-`) ? /^(.+)-\d{4}-\d\d-\d\dT[\w-]+$/.exec(folder.slice(prefix.length + 1))?.[1] : undefined;
+    const start = prefix === "" ? "" : `${prefix}-`;
+    const scenario = folder.startsWith(start) ? /^(.+)-\d{4}-\d\d-\d\dT[\w-]+$/.exec(folder.slice(start.length))?.[1] : undefined;
     if (scenario === undefined) continue;
     const checks = JSON.parse(await readFile(join(outDir, folder, "checks.json"), "utf8")) as { id: string; status: string; errorMessage?: string }[];
     results.set(

@@ -52,6 +52,15 @@ export function lostThroughRelay(direct: SuiteResult, relayed: SuiteResult): str
   return lost;
 }
 
+/** Where other than the recorded number of checks pass. More fails too: it is worth recording. */
+export function lostSinceRecorded(result: SuiteResult, recorded: Readonly<Record<string, number>>): string[] {
+  return Object.entries(recorded).flatMap(([scenario, expected]) => {
+    const checks = result.get(scenario) ?? [];
+    const passing = checks.filter(({ status }) => status === "SUCCESS").length;
+    return passing === expected ? [] : [`${scenario}: ${passing} checks pass, baseline.yml says ${expected}. ${failures(checks)}`];
+  });
+}
+
 function count(checks: readonly Check[], id: string, status: string): number {
   return checks.filter((check) => check.id === id && check.status === status).length;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Check } from "../../conformance/suite.ts";
-import { judge, lostThroughRelay } from "../../conformance/verdict.ts";
+import { judge, lostSinceRecorded, lostThroughRelay } from "../../conformance/verdict.ts";
 
 const check = (id: string, status = "SUCCESS"): Check => ({ id, status, message: `${id} says` });
 const ping = new Map([["ping", [check("ping"), check("wire", "FAILURE")]]]);
@@ -26,4 +26,11 @@ test("what passes directly must pass through the relay as often", () => {
   expect(lostThroughRelay(direct, new Map([["a", [check("one"), check("two", "FAILURE")]]]))).toHaveLength(1);
   expect(lostThroughRelay(direct, new Map())).toHaveLength(1);
   expect(lostThroughRelay(direct, new Map([["a", [check("one"), check("one"), check("two", "FAILURE"), check("two", "FAILURE")]]]))).toHaveLength(1);
+});
+
+test("what was recorded to pass passes, and nothing that is not recorded", () => {
+  expect(lostSinceRecorded(ping, { ping: 1 })).toEqual([]);
+  expect(lostSinceRecorded(ping, { ping: 2 })).toEqual([expect.stringContaining("ping: 1 checks pass, baseline.yml says 2")]);
+  expect(lostSinceRecorded(ping, { ping: 0 })).toHaveLength(1);
+  expect(lostSinceRecorded(ping, { gone: 1 })).toHaveLength(1);
 });
