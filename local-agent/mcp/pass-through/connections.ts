@@ -40,7 +40,8 @@ const IDLE_MS = 10 * 60_000;
 const MAX_PER_UPSTREAM = 16;
 /** An upstream that just failed is not tried for every request of a client that lists. */
 const FAILED_MS = 5000;
-const CONNECT_MS = 60_000;
+/** A person may have to allow it first. Nobody's request waits that long (offers.ts). */
+const CONNECT_MS = 180_000;
 
 export function createConnections(ports: ConnectionsPorts): Connections {
   return new OpenConnections(ports);

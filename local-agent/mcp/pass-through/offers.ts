@@ -1,6 +1,7 @@
 /** What all exposed upstreams offer to one client, by the names it sees, and whose each of it is. */
 import { UriTemplate, type Prompt, type Resource, type ResourceTemplateType, type Tool } from "@modelcontextprotocol/server";
-import type { Clock, Log } from "../../../shared/ports.ts";
+import type { Clock, Log, Timers } from "../../../shared/ports.ts";
+import { err, type Result } from "../../../shared/result.ts";
 import type { Caller } from "./caller.ts";
 import type { Connections } from "./connections.ts";
 import { listedBy, type ListKind } from "./listed.ts";
@@ -27,6 +28,9 @@ export interface OffersPorts {
   readonly connections: Connections;
   readonly clock: Clock;
   readonly log: Log;
+  readonly timers: Timers;
+  /** An upstream is there that a list was answered without. */
+  readonly onLate: (principalId: string) => void;
 }
 
 interface Named {
@@ -34,6 +38,8 @@ interface Named {
 }
 
 const LIST_MS = 30_000;
+/** A list is answered without an upstream that is still being started then. */
+const START_MS = 20_000;
 
 export function toolsOf(ports: OffersPorts, caller: Caller, taken: ReadonlySet<string>, how: How): Promise<Offers<Tool>> {
   return named(ports, taken, all<Tool>(ports, caller, "tools", how), (upstream, tool) => ports.passage.admits(upstream, tool.name));
@@ -79,9 +85,10 @@ async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: H
   const lists = await Promise.all(
     ports.passage.upstreams.map(async (upstream) => {
       try {
-        const items = await ports.connections.use(upstream, caller, askedBy(caller, upstream), (link) =>
+        const listing = ports.connections.use(upstream, caller, askedBy(caller, upstream), (link) =>
           listedBy(link, kind, how, { clock: ports.clock, options }),
         );
+        const items = await inTime(ports, caller.principal.id, listing);
         if (items.ok) return items.value.map((item) => ({ upstream, item: item as T }));
         failures.push(`${upstream}: ${items.error}`);
       } catch (error) {
@@ -92,6 +99,18 @@ async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: H
     }),
   );
   return { listed: lists.flat(), failures };
+}
+
+async function inTime<T>({ timers, onLate }: OffersPorts, principalId: string, listing: Promise<Result<T, string>>): Promise<Result<T, string>> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const stop = timers.after(START_MS, () => resolve(null));
+  const listed = await Promise.race([listing, late]).finally(stop);
+  if (listed !== null) return listed;
+  listing.then(
+    (outcome) => outcome.ok && onLate(principalId),
+    () => {}, // It is listed again when somebody asks.
+  );
+  return err("It is still being started. Try again in a moment.");
 }
 
 function askedBy({ ask }: Caller, upstream: string): LinkUse {

@@ -25,7 +25,7 @@ export interface PassThrough {
   readonly parts: PassingParts;
   readonly sessions: Sessions;
   readonly questions: OpenQuestions;
-  /** What the upstreams are known to be able to do, once each was tried. */
+  /** What the upstreams can do; one of which nothing is known yet may be able to do anything. */
   capabilities(): ServerCapabilities;
   /** Their guidance, after ours. */
   instructions(own: string): string;
@@ -63,6 +63,12 @@ const LEARN_MS = 5000;
 const SUBSCRIBE_MS = 10_000;
 const MAX_LISTENING = 16;
 const MAX_INSTRUCTIONS = 4000;
+const ANY: ServerCapabilities = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+};
 
 export function createPassThrough(passage: Passage, ports: PassThroughPorts): PassThrough {
   const seal = createSeal(passage.key, ports.clock);
@@ -71,14 +77,17 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
   const connections = createConnections({ ...ports, passage, onChange: (principalId, change) => changes.publish(principalId, change) });
   const parked = createParkedCalls({ timers: ports.timers, newId: randomUUID });
   const questions = createOpenQuestions();
-  const parts: PassingParts = { ...ports, passage, seal, connections, parked, changes, grants: createGrants(randomUUID) };
+  const onLate = (principalId: string): void => {
+    for (const kind of ["tools", "prompts", "resources"] as const) changes.publish(principalId, { kind });
+  };
+  const parts: PassingParts = { ...ports, passage, seal, connections, parked, changes, grants: createGrants(randomUUID), onLate };
   let listening = 0;
 
   return {
     parts,
     sessions,
     questions,
-    capabilities: () => capabilitiesOf(passage.upstreams.map((upstream) => connections.facts(upstream)?.capabilities ?? {})),
+    capabilities: () => capabilitiesOf(passage.upstreams.map((upstream) => connections.facts(upstream)?.capabilities ?? ANY)),
     instructions: (own) =>
       [own, ...passage.upstreams.flatMap((upstream) => guidance(upstream, connections.facts(upstream)?.instructions ?? null))].join("\n\n"),
     async learn(caller) {

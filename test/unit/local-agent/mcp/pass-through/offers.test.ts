@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Server } from "@modelcontextprotocol/server";
 import { withoutHeaderHints } from "../../../../../local-agent/mcp/pass-through/header-hints.ts";
 import type { PassageOpen } from "../../../../../local-agent/mcp/pass-through/passage.ts";
+import { systemTimers } from "../../../../../local-agent/node/system-time.ts";
 import { err } from "../../../../../shared/result.ts";
 import { clientOf, everything, passingSurface, type PassingSurface } from "../../../../support/passing-surface.ts";
 import { text } from "../../../../support/scripted-tools.ts";
@@ -151,6 +152,32 @@ describe("what is said of upstreams", () => {
     expect(tries).toBe(1);
     const { result } = await reply(await half.surface.handle(modernRequest(toolCall(1, "gone_plain")), context()));
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("gone: It is not there.") }] });
+  });
+
+  test("[PT9] one that is slow to start holds up no list, and its client hears when it is there", async () => {
+    const started = Promise.withResolvers<void>();
+    const small = smallUpstream("legacy", { tools: { plain: {} } });
+    await using under = passingSurface({ small, slow: small });
+    const open = async (upstream: string, options: PassageOpen) => {
+      if (upstream === "slow") await started.promise;
+      return under.passage.open(upstream, options);
+    };
+    // What takes 20 s takes a moment here.
+    const timers = { after: (ms: number, run: () => void) => systemTimers.after(ms > 20_000 ? ms : Math.min(ms, 60), run) };
+    await using surface = passingSurface({}, { passage: { ...under.passage, open }, options: { timers } });
+    const exchange = context();
+    const notifications = { toolsListChanged: true };
+    const listen = modernRequest({ id: "l", method: "subscriptions/listen", params: { notifications } });
+    const { response } = await surface.surface.handle(listen, exchange);
+    expect(await toolNames(surface)).toEqual(["read", "get_instructions", "small_plain"]);
+    const discovered = await reply(await surface.surface.handle(modernRequest({ id: 1, method: "server/discover" }), context()));
+    expect(discovered.result?.["capabilities"]).toHaveProperty("resources");
+    started.resolve();
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    let heard = "";
+    while (!heard.includes("notifications/tools/list_changed")) heard += new TextDecoder().decode((await reader.read()).value);
+    expect(await toolNames(surface)).toEqual(["read", "get_instructions", "small_plain", "slow_plain"]);
+    exchange.leave.abort(new Error("left"));
   });
 
   test("[PT10] a list in pages comes whole, and one without an end is cut", async () => {
