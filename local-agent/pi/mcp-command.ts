@@ -1,7 +1,5 @@
 /** `/mcp`: what the person can see and do about MCP servers in Pi. Every answer is text, in every mode. */
-import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { nearest } from "../../shared/nearest.ts";
-import { visibleBlock } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 
 /** A subcommand's answer, and whether it is a complaint. */
@@ -55,15 +53,6 @@ export function completionsOf(typed: string, servers: readonly string[]): string
   return servers.filter((server) => server.startsWith(begun)).map((server) => `${name} ${server}`);
 }
 
-/** Shows an answer where the mode has a place for it: dialogs' notes, the session's stream, or the terminal. */
-export function show(ctx: Pick<ExtensionCommandContext, "hasUI" | "mode" | "ui">, answer: CommandAnswer, send: (text: string) => void): void {
-  // Servers and files have a say in it.
-  const text = visibleBlock(answer.text);
-  if (ctx.hasUI) ctx.ui.notify(text, answer.level);
-  else if (ctx.mode === "print") process.stdout.write(`${text}\n`);
-  else send(text);
-}
-
 async function reconnect({ adapter, signal }: McpCommandParts, server: string | undefined): Promise<CommandAnswer> {
   const { pool } = adapter;
   const all = pool.servers().filter((name) => pool.state(name).at !== "disabled");
@@ -71,7 +60,7 @@ async function reconnect({ adapter, signal }: McpCommandParts, server: string | 
   const lines = await Promise.all(
     (server === undefined ? all : [server]).map(async (name) => {
       const connected = await pool.connect(name, { signal, caller: { kind: "pi" }, ignoreBackoff: true, replace: true });
-      return connected.ok ? `${name}: connected, ${connected.value.tools.length} tools` : `${name}: ${connected.error.message}`;
+      return `${name}: ${connected.ok ? `connected, ${toolCount(adapter, name)} tools` : connected.error.message}`;
     }),
   );
   return info(lines.length === 0 ? NOTHING : lines.join("\n"));
@@ -108,8 +97,11 @@ function status(parts: McpCommandParts): CommandAnswer {
 
 /** One server: how it stands, what it offers, which files say so. */
 export function serverLine({ adapter, now }: McpCommandParts, name: string): string {
-  const count = adapter.entries().filter(({ server }) => server === name).length;
-  return `${name}: ${stateText(adapter.pool.state(name), now())}, ${count} tools${originText(adapter, name)}`;
+  return `${name}: ${stateText(adapter.pool.state(name), now())}, ${toolCount(adapter, name)} tools${originText(adapter, name)}`;
+}
+
+function toolCount(adapter: Adapter, name: string): number {
+  return adapter.entries().filter(({ server }) => server === name).length;
 }
 
 function stateText(state: ReturnType<Adapter["pool"]["state"]>, now: number): string {
@@ -123,7 +115,7 @@ function stateText(state: ReturnType<Adapter["pool"]["state"]>, now: number): st
     case "invalid":
       return `not usable: ${state.problem}`;
     case "untrusted":
-      return state.denied ? "not allowed to run" : "of this project, which is not trusted yet";
+      return state.denied ? "not allowed to run" : "of this project, which Pi does not trust; /trust changes that for the next start";
     case "idle":
       return "not connected";
     case "connecting":

@@ -11,7 +11,7 @@ const NATIVE: ReadonlySet<string> = new Set(["read", "bash", "powershell", "edit
 export interface PiTools {
   /** Registers what is new or changed and hides what is gone. Changes nothing where nothing changed, so that prompt caches stay valid. */
   sync(adapter: Adapter): void;
-  /** [PI21] The adapter could not be made: `mcp` is there all the same, says why, and tries again at each use. */
+  /** [PI13] The adapter could not be made: `mcp` is there all the same, says why, and tries again at each use. */
   offerRetry(cause: string): void;
   /** Whether Pi has a tool by this name that is not of this adapter. */
   readonly isNative: (name: string) => boolean;
@@ -33,7 +33,11 @@ export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>)
     const looks = JSON.stringify([tool, settings, isSearched]);
     if (registered.get(tool.name)?.looks === looks) return;
     registered.set(tool.name, { looks, isSearched });
-    pi.registerTool({ ...definition(tool, (call) => perform(run, call)), ...toolRenderers(settings), ...(isSearched && { defaultActive: false }) });
+    pi.registerTool({
+      ...definition(tool, (call) => perform(run, call)),
+      ...toolRenderers(tool.name, settings),
+      ...(isSearched && { defaultActive: false }),
+    });
   }
 
   async function perform(run: Run, call: AdapterCall): Promise<AdapterResult> {

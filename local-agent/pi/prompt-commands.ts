@@ -2,8 +2,8 @@
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter, PromptCommand } from "../adapter/adapter.ts";
 import { flattenPrompt } from "../adapter/proxy/prompts.ts";
-import { show } from "./mcp-command.ts";
 import type { PiHost } from "./pi-host.ts";
+import { showAnswer } from "./show-answer.ts";
 
 export interface PromptCommands {
   /** Registers what is new or changed. Pi cannot forget a command: one that is gone says so. */
@@ -27,7 +27,7 @@ export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapte
         const signal = ctx.signal ?? new AbortController().signal;
         const fetched = await fetchPrompt(command, args, signal);
         if (fetched.ok) host.pi.sendUserMessage(fetched.text);
-        else show(ctx, { text: fetched.text, level: "error" }, (text) => host.pi.sendMessage({ customType: "mcp", content: text, display: true }));
+        else showAnswer(host.pi, ctx, { text: fetched.text, level: "error" });
       },
     });
   }

@@ -1,8 +1,9 @@
 /** The extension's slash commands. Each answers in every mode of Pi, and waits for a person only where there is a terminal. */
 import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
-import { completionsOf, runMcpCommand, show, type CommandAnswer, type McpCommandParts } from "./mcp-command.ts";
+import { completionsOf, runMcpCommand, type CommandAnswer, type McpCommandParts } from "./mcp-command.ts";
 import { runPanel } from "./mcp-panel.ts";
 import type { SessionAdapter } from "./session-adapter.ts";
+import { showAnswer } from "./show-answer.ts";
 
 export interface CommandParts {
   readonly session: SessionAdapter;
@@ -11,14 +12,12 @@ export interface CommandParts {
 }
 
 export function registerCommands(pi: ExtensionAPI, parts: CommandParts): void {
-  const answer = (ctx: ExtensionCommandContext, given: CommandAnswer): void =>
-    show(ctx, given, (text) => pi.sendMessage({ customType: "mcp", content: text, display: true }));
   const mcp = {
     description: "MCP servers: status, tools, prompts, reconnect, disable, enable",
     getArgumentCompletions: (typed: string) => completionsOf(typed, serverNames(parts.session)).map((value) => ({ value, label: value })),
     handler: async (args: string, ctx: ExtensionCommandContext) => {
       const given = await run(parts, args, ctx);
-      if (given !== null) answer(ctx, given);
+      if (given !== null) showAnswer(pi, ctx, given);
     },
   };
   pi.registerCommand("mcp", mcp);
@@ -27,7 +26,10 @@ export function registerCommands(pi: ExtensionAPI, parts: CommandParts): void {
     description: "Sign in to an MCP server",
     // oxlint-disable-next-line typescript/require-await -- a handler is asynchronous
     handler: async (_args, ctx) =>
-      answer(ctx, { text: "Signing in to MCP servers comes in a later version. Use headers or a bearer token until then.", level: "warning" }),
+      showAnswer(pi, ctx, {
+        text: "Signing in to MCP servers comes in a later version. Use headers or a bearer token until then.",
+        level: "warning",
+      }),
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ToolDefinition } from "@earendil-works/pi-coding-agent";
 import type { AdapterSettings } from "../adapter/config/server-definition.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { visibleBlock, visibleLine } from "../../shared/visible-text.ts";
 import { wrapLines } from "./terminal-lines.ts";
 
@@ -17,13 +18,12 @@ const COLLAPSED_CHARS = 8000;
 const CALL_CHARS = { compact: 240, boxed: 1500 } as const;
 
 /** [PI50] [PI51] */
-export function toolRenderers({ toolResultRendering: kind, collapsedResultLines }: Rendering): Renderers {
+export function toolRenderers(name: string, { toolResultRendering: kind, collapsedResultLines }: Rendering): Renderers {
   return {
     ...(kind === "compact" && { renderShell: "self" }),
     renderCall(args, theme, context) {
-      const given = args === undefined || args === null ? "" : JSON.stringify(args);
-      const shown = given === "" || given === "{}" ? "" : ` ${visibleLine(given, CALL_CHARS[kind])}`;
-      const title = callTitle(args);
+      const { title, given } = callOf(name, args);
+      const shown = given === "" ? "" : ` ${visibleLine(given, CALL_CHARS[kind])}`;
       return lines(kind === "compact" ? context.outputPad : 0, (width) =>
         wrapLines(`${title}${shown}`, width).map((line, index) =>
           index === 0 && line.startsWith(title)
@@ -43,11 +43,17 @@ export function toolRenderers({ toolResultRendering: kind, collapsedResultLines 
   };
 }
 
-/** What the call is about, before its arguments. */
-function callTitle(args: unknown): string {
-  const tool = typeof args === "object" && args !== null && "tool" in args ? args.tool : undefined;
-  return typeof tool === "string" && tool !== "" ? `mcp ${visibleLine(tool, 100)}` : "mcp";
+/** What is called, and with what; through the proxy that is the tool it names. */
+function callOf(name: string, args: unknown): { readonly title: string; readonly given: string } {
+  if (!isJsonObject(args)) return { title: name, given: "" };
+  const tool = name === PROXY ? args["tool"] : undefined;
+  if (typeof tool !== "string" || tool === "") return { title: name, given: JSON.stringify(args) };
+  const given = args["args"];
+  const text = typeof given === "string" ? given : JSON.stringify(given);
+  return { title: `${name} ${visibleLine(tool, 100)}`, given: given === undefined ? "" : text };
 }
+
+const PROXY = "mcp";
 
 function collapsed(text: string, limit: number, hint: string): (width: number) => string[] {
   return (width) => {

@@ -30,8 +30,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   await lock.withSetupLock(join(root, ".setup.lock"), async () => {
     await prepare.ensureBuild(root, process.execPath, process.env);
     mkdirSync(copy, { recursive: true });
-    cpSync(join(root, "dist"), join(copy, "dist"), { recursive: true });
-    for (const file of ["package.json", "wrangler.toml"]) cpSync(join(root, file), join(copy, file));
+    for (const part of ["dist", "bin", "skills", "package.json", "wrangler.toml"]) cpSync(join(root, part), join(copy, part), { recursive: true });
   });
   project.provide("program", join(copy, "dist/pimcp.mjs"));
   return () => rmSync(copy, { recursive: true, force: true });

@@ -1,0 +1,117 @@
+/** What one instance of the extension keeps: the session it works in, and the adapter of that session with what Pi was told of it. */
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import type { Adapter } from "../adapter/adapter.ts";
+import { systemTimers } from "../node/system-time.ts";
+import type { PiConfigOptions } from "./configuration.ts";
+import { footerText } from "./footer.ts";
+import { createKeptApprovals } from "./kept-approvals.ts";
+import { EMPTY_STATUS, MCP_STATUS_EVENT, statusSnapshot } from "./mcp-status.ts";
+import type { PiHost } from "./pi-host.ts";
+import { createPiTools } from "./pi-tools.ts";
+import { createPromptCommands } from "./prompt-commands.ts";
+import { createSessionAdapter, type SessionAdapter } from "./session-adapter.ts";
+import { startupNotice } from "./startup-notice.ts";
+
+export interface PiSession {
+  readonly adapter: SessionAdapter;
+  cwd(): string;
+  /** Whether anything is to be connected before somebody uses it. */
+  startsAtOnce(): Promise<boolean>;
+  /** The session is there: what comes up from now on may ask its person. Never rejects. */
+  begin(context: ExtensionContext): Promise<void>;
+  /** Reads everything anew, if there is a session. Never rejects. */
+  restart(): Promise<void>;
+  /** The session is on another branch now. */
+  changeBranch(): void;
+  end(): Promise<void>;
+}
+
+export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSession {
+  let context: ExtensionContext | null = null;
+  const host: PiHost = { pi, session: () => context };
+  const kept = createKeptApprovals(host);
+  const adapter = createSessionAdapter({ make, onReady, timers: systemTimers });
+  const tools = createPiTools(pi, () => adapter.get());
+  const prompts = createPromptCommands(host, () => adapter.get());
+
+  async function make(): Promise<Adapter> {
+    // What talks to servers is loaded when there is a session, not with Pi.
+    const { createPiAdapter } = await import("./pi-adapter.ts");
+    return createPiAdapter({ host, kept, isNative: tools.isNative }, options());
+  }
+
+  /** [PI6] */
+  function options(): PiConfigOptions {
+    const flag = pi.getFlag("mcp-config");
+    return { ...given, configPath: given.configPath ?? (typeof flag === "string" && flag !== "" ? flag : null) };
+  }
+
+  function onReady(made: Adapter): () => void {
+    const tellStart = startupNotice(made, (text, level) => context?.ui.notify(text, level));
+    const onChange = (): void => {
+      pi.events.emit(MCP_STATUS_EVENT, statusSnapshot(made, Date.now()));
+      context?.ui.setStatus("mcp", footerText(made));
+      tellStart();
+    };
+    tools.sync(made);
+    prompts.sync(made);
+    onChange();
+    return made.subscribe((event) => {
+      if (event.t === "tools") tools.sync(made);
+      if (event.t === "prompts") prompts.sync(made);
+      if (event.t === "notice") context?.ui.notify(event.text, event.level);
+      else onChange();
+    });
+  }
+
+  async function start(): Promise<void> {
+    try {
+      await adapter.get();
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      tools.offerRetry(cause);
+      context?.ui.notify(`MCP servers are not available: ${cause}`, "error");
+    }
+  }
+
+  async function restart(): Promise<void> {
+    if (context === null) return;
+    await adapter.end();
+    await start();
+  }
+
+  return {
+    adapter,
+    cwd: () => context?.cwd ?? process.cwd(),
+    async startsAtOnce() {
+      const { piConfig, startsAtOnce } = await import("./configuration.ts");
+      return startsAtOnce(await piConfig(host, options()).load());
+    },
+    async begin(begun) {
+      context = begun;
+      // [PI11] What was started without a session knows neither the project's trust nor the person: the session has one of its own.
+      if (adapter.state().at !== "none") await adapter.end();
+      await start();
+    },
+    restart: oneAtATime(restart),
+    changeBranch: () => kept.forgetBranch(),
+    async end() {
+      context = null;
+      await adapter.end();
+      pi.events.emit(MCP_STATUS_EVENT, EMPTY_STATUS);
+    },
+  };
+}
+
+/** What comes while it runs is one more run, however often it came. */
+function oneAtATime(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const again = async (): Promise<void> => {
+    await running?.catch(() => {});
+    next = undefined;
+    running = run();
+    await running;
+  };
+  return () => (next ??= again());
+}

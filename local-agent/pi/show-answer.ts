@@ -1,0 +1,25 @@
+/** Shows what a command answers where the mode of Pi has a place for it. */
+import { writeSync } from "node:fs";
+import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import { visibleBlock } from "../../shared/visible-text.ts";
+import type { CommandAnswer } from "./mcp-command.ts";
+
+const STDOUT = 1;
+
+/** A note for a person, the output of a single run, else a message of the session, which whoever drives it reads. */
+export function showAnswer(
+  pi: ExtensionAPI,
+  { hasUI, mode, ui }: Pick<ExtensionCommandContext, "hasUI" | "mode" | "ui">,
+  answer: CommandAnswer,
+): void {
+  // Servers and files have a say in it.
+  const text = visibleBlock(answer.text);
+  if (hasUI) ui.notify(text, answer.level);
+  else if (mode === "print" && isPiProgram()) writeSync(STDOUT, `${text}\n`);
+  else pi.sendMessage({ customType: "mcp", content: text, display: true });
+}
+
+/** Pi's program keeps its output for answers and sends what others write elsewhere; a program that embeds Pi has its own output. */
+function isPiProgram(): boolean {
+  return Object.hasOwn(process.stdout, "write");
+}

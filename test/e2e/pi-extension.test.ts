@@ -1,0 +1,169 @@
+/** The extension in the real Pi, with a model that does what it is told, in every mode Pi has. */
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openRpc, type PiPlace, piPlace, type RpcPi, runPi, toolEnds } from "../support/pi-program.ts";
+import { openTerminal } from "../support/pi-terminal.ts";
+import { readJournal } from "../support/upstream-fixture.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+let place: PiPlace;
+beforeAll(() => {
+  place = piPlace({
+    mcpServers: {
+      good: { fixture: "good", directTools: ["echo"], approveTools: ["add"] },
+      searched: { fixture: "good", flags: ["--name", "searched"], directTools: "search", includeTools: ["sleep"] },
+      asking: { fixture: "asking", protocolVersion: "auto" },
+    },
+  });
+});
+afterAll(() => place.home.remove());
+
+describe("JSON mode", () => {
+  test("[PI1] [PI12] the model lists, searches and calls through one tool, and what nobody can approve is not run", async () => {
+    const prompt = [
+      'mcp {"connect":"good"}',
+      "mcp {}",
+      'mcp {"search":"add two numbers"}',
+      'mcp {"tool":"good_echo","args":{"text":"hello"}}',
+      'mcp {"tool":"good_add","args":{"a":1,"b":2}}',
+      'mcpScript {"code":"return (await tools.good_echo({text: \\"from a script\\"})).data.content[0].text"}',
+    ].join("\n");
+    const { events } = await runPi(place, { mode: "json", prompt });
+    const [connected, listed, found, called, refused, scripted] = toolEnds(events);
+    expect(connected?.text).toContain("good_echo");
+    expect(listed?.text).toContain('"good"');
+    expect(found?.text).toContain("good_add");
+    expect(called).toMatchObject({ text: "hello", isError: false });
+    expect(refused).toMatchObject({ isError: true, details: { error: "approval_required" } });
+    expect(scripted).toMatchObject({ text: "from a script", isError: false });
+    expect(readJournal(place.journal("good")).flatMap(({ tool }) => tool ?? [])).toEqual(["echo", "echo"]);
+    await place.home.expectNothingLeft();
+  });
+});
+
+describe("print mode", () => {
+  test("[PI56] a direct tool is there from the start, out of what is kept of the last run", async () => {
+    const { stdout } = await runPi(place, { mode: "print", prompt: 'good_echo {"text":"directly"}' });
+    expect(stdout).toBe("Done: directly\n");
+  });
+
+  test("[PI61] /mcp answers with text and ends", async () => {
+    const { stdout } = await runPi(place, { mode: "print", prompt: "/mcp" });
+    expect(stdout).toContain(`good: not connected, 12 tools (${join(place.home.root, ".mcp.json")})`);
+  });
+});
+
+describe("RPC mode", () => {
+  let pi: RpcPi;
+  beforeAll(() => {
+    pi = openRpc(place);
+  });
+  afterAll(() => pi[Symbol.asyncDispose]());
+
+  const noted = (words: string, from = 0): Promise<unknown> =>
+    pi.next(words, (event) => event["method"] === "notify" && String(event["message"]).includes(words), from);
+
+  async function call(line: string, ...answers: readonly (string | null)[]) {
+    const going = pi.prompt(line);
+    for (const value of answers) await pi.answer("Allow add of the MCP server good?", value);
+    return toolEnds(await going).at(-1);
+  }
+
+  test("[PI21] a call that needs it is run once the person allowed it, and not when they deny or dismiss", async () => {
+    const line = 'mcp {"tool":"good_add","args":{"a":1,"b":2}}';
+    expect(await call(line, "Deny")).toMatchObject({ isError: true, details: { error: "approval_denied" } });
+    expect(await call(line, null)).toMatchObject({ isError: true, details: { error: "approval_denied" } });
+    expect(await call(line, "Allow once")).toMatchObject({ text: '{"sum":3}', isError: false });
+    expect(await call(line, "Allow this exact call for the session")).toMatchObject({ isError: false });
+    expect(await call(line)).toMatchObject({ isError: false });
+    const other = line.replace('"a":1', '"a":5');
+    expect(await call(other, "Allow every tool of good for the session")).toMatchObject({ text: '{"sum":7}' });
+    expect(await call(line.replace('"a":1', '"a":6'))).toMatchObject({ text: '{"sum":8}' });
+  });
+
+  test("[PI52] a tool of a server that is searched is shown to the model once a search found it", async () => {
+    const before = toolEnds(await pi.prompt('searched_sleep {"ms":1}')).at(-1);
+    expect(before).toMatchObject({ isError: true });
+    const [found, called] = toolEnds(await pi.prompt('mcp {"search":"answers after a while"}\nsearched_sleep {"ms":1}'));
+    expect(found?.details["activated"]).toEqual(["searched_sleep"]);
+    expect(called).toMatchObject({ text: "slept", isError: false });
+  });
+
+  test("[PI63] a prompt of a server is a command whose text goes to the model", async () => {
+    const events = await pi.prompt("/mcp__good__greet Ada tone=warm");
+    expect(JSON.stringify(events)).toContain("Heard: Greet Ada (warm).");
+    const from = pi.events.length;
+    pi.send({ type: "prompt", message: "/mcp__good__greet" });
+    await noted("who", from);
+  });
+
+  test("[PI30] a server's form is asked field by field, and sent when the person says so", async () => {
+    const going = pi.prompt('mcp {"tool":"asking_ask"}');
+    await pi.answer("What is your name?", "Answer");
+    await pi.answer("name", "Ada");
+    await pi.answer("Ada", "Send");
+    expect(toolEnds(await going).at(-1)).toMatchObject({ text: "name: Ada", isError: false });
+    const refused = pi.prompt('mcp {"tool":"asking_ask"}');
+    await pi.answer("What is your name?", "Refuse to answer");
+    expect(toolEnds(await refused).at(-1)?.text).toContain("decline");
+  });
+
+  test("[PI40] a server's question to a model is asked with the person's leave before and after", async () => {
+    const going = pi.prompt('mcp {"tool":"asking_sample","args":{"prompt":"Say hello"}}');
+    await pi.answer("wants to ask one", "Allow");
+    await pi.answer("Hand this answer", "Allow");
+    expect(toolEnds(await going).at(-1)?.text).toContain("Heard: Say hello");
+  });
+
+  test("[PI61] [PI62] /mcp status answers with a note, /mcp disable writes the project's own file", async () => {
+    const from = pi.events.length;
+    pi.send({ type: "prompt", message: "/mcp status" });
+    await noted("good: connected", from);
+    pi.send({ type: "prompt", message: "/mcp disable asking" });
+    await noted("asking is disabled in", from);
+    const file = join(place.home.root, ".pi/mcp.json");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mcpServers: { asking: { disabled: true } } });
+    pi.send({ type: "prompt", message: "/mcp enable asking" });
+    await noted("asking is enabled in", from);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mcpServers: {} });
+  });
+
+  test("[PI12] a new session has processes of its own, and none is left of the one before, nor after the end", async () => {
+    // With this file the folder would be one that Pi asks about, and there is nobody here to ask.
+    rmSync(join(place.home.root, ".pi"), { recursive: true });
+    const from = pi.events.length;
+    pi.send({ id: "new", type: "new_session" });
+    await pi.next("the new session", (event) => event["id"] === "new" && event["type"] === "response", from);
+    const running = (): number => place.home.processes().length;
+    await waitUntil("only Pi is left", () => running() === 1);
+    expect(toolEnds(await pi.prompt('mcp {"tool":"good_echo","args":{"text":"again"}}')).at(-1)).toMatchObject({ text: "again" });
+    expect(running()).toBe(2);
+    await pi.end();
+    await place.home.expectNothingLeft();
+  });
+});
+
+describe("in a terminal", () => {
+  test("[PI21] [PI50] [PI60] a long result takes a few lines, a call is allowed by keys, and /mcp is a panel", async () => {
+    await using terminal = openTerminal(place);
+    await terminal.shows("MCP: 3 servers enabled");
+    terminal.type('mcp {"tool":"good_big","args":{"bytes":5000}}');
+    await terminal.shows("ctrl+o to expand");
+    terminal.type('mcp {"tool":"good_add","args":{"a":1,"b":2}}');
+    await terminal.shows("Allow add of the MCP server good?");
+    terminal.press("Down", "Enter");
+    await terminal.shows('Done: {"sum":3}');
+    terminal.type("/mcp");
+    await terminal.shows("MCP servers: 3, 1 connected.");
+    terminal.press("Enter");
+    await terminal.shows("→ Reconnect");
+    terminal.press("Enter");
+    await terminal.shows("good: connected, 12 tools");
+    await terminal.shows("→ good: connected");
+    terminal.press("Escape");
+    terminal.type("the panel is closed");
+    await terminal.shows("Heard: the panel is closed");
+    expect(terminal.screen()).not.toContain("→");
+  });
+});
