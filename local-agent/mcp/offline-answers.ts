@@ -22,6 +22,7 @@ const AWAY: ToolOutcome = {
   content: [{ type: "text", text: "{away} Nothing was run. Tell the person that pimcp has to run on the workstation, and try again later." }],
   isError: true,
 };
+const ASKING: Principal = { id: "local:offline", kind: "local", name: "relay", scope: [] };
 const OTHERWISE = "{away} This request needs it. Try again later.";
 
 /** @throws when the surface answers `initialize` or a call with an error, which is a defect */
@@ -35,7 +36,7 @@ export async function askOfflineAnswers(options: HttpExchangeOptions): Promise<O
   const modern = (method: string, params: JsonObject): Promise<JsonObject | null> => ask(handle, "modern", method, params);
 
   const call = { name: absent.list()[0]?.name ?? "", arguments: {} };
-  return {
+  const answers: OfflineAnswers = {
     legacy: {
       initialize: Object.fromEntries(
         await Promise.all(SUPPORTED_PROTOCOL_VERSIONS.map(async (version) => [version, { ...(await initialize(legacy, version)) }])),
@@ -47,6 +48,9 @@ export async function askOfflineAnswers(options: HttpExchangeOptions): Promise<O
     modern: { results: await resultsOf(modern, METHODS), toolCall: { ...required(await modern("tools/call", call), "tools/call") } },
     otherwise: OTHERWISE,
   };
+  // Some upstreams cannot run twice: none may stay for a client that does not exist.
+  await options.passThrough?.forget(ASKING.id);
+  return answers;
 }
 
 type Ask = (method: string, params: JsonObject) => Promise<JsonObject | null>;
@@ -74,8 +78,7 @@ async function resultsOf(asked: Ask, methods: readonly string[]): Promise<Record
 /** The result, or null where the surface answers with an error. */
 async function ask(handle: ExchangeHandler, era: Era, method: string, params: JsonObject): Promise<JsonObject | null> {
   const never = new AbortController().signal;
-  const principal: Principal = { id: "local:offline", kind: "local", name: "relay", scope: [] };
-  const { response } = await handle(requestOf(era, method, params), { principal, x: null, signal: never, gone: never });
+  const { response } = await handle(requestOf(era, method, params), { principal: ASKING, x: null, signal: never, gone: never });
   const text = await response.text();
   const json = response.headers.get("content-type")?.startsWith("text/event-stream") === true ? lastEventData(text) : text;
   const answer = parseJson(json);

@@ -15,6 +15,8 @@ export interface Connections {
   use<T>(upstream: string, caller: Caller, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string>>;
   /** What the upstream is known to be able to do, from any connection; null: none was made yet. */
   facts(upstream: string): Pick<UpstreamLink, "capabilities" | "instructions"> | null;
+  /** Ends every connection of a client. */
+  forget(principalId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ export interface ConnectionsPorts {
 
 interface Held {
   readonly upstream: string;
+  readonly principalId: string;
   readonly link: Promise<Result<UpstreamLink, string>>;
   readonly opening: AbortController;
   uses: number;
@@ -96,6 +99,11 @@ class OpenConnections implements Connections {
     }
   }
 
+  async forget(principalId: string): Promise<void> {
+    const own = [...this.#held.values()].filter((entry) => entry.principalId === principalId);
+    await Promise.all(own.map((entry) => this.#end(entry)));
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#held.values()].map((entry) => this.#end(entry)));
@@ -116,7 +124,15 @@ class OpenConnections implements Connections {
 
   #begin(upstream: string, caller: Caller): Held {
     const opening = new AbortController();
-    const entry: Held = { upstream, link: this.#open(upstream, caller, opening), opening, uses: 0, usedAt: 0, stopIdle: () => {} };
+    const entry: Held = {
+      upstream,
+      principalId: caller.principal.id,
+      link: this.#open(upstream, caller, opening),
+      opening,
+      uses: 0,
+      usedAt: 0,
+      stopIdle: () => {},
+    };
     this.#held.set(this.#keyOf(upstream, caller), entry);
     void entry.link.then((link) => this.#settled(entry, link, caller));
     return entry;

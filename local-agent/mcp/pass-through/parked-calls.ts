@@ -34,7 +34,8 @@ export interface ParkedCalls {
   /** Begins `run`; null when too many wait already. */
   start(principalId: string, run: (side: ParkedSide) => Promise<JsonObject>): ParkedCall | null;
   find(principalId: string, id: string): ParkedCall | null;
-  close(): void;
+  /** Gives up the calls of a client; without a name all. */
+  giveUp(principalId?: string): void;
 }
 
 /** How long a client may take to come back with an answer. */
@@ -69,8 +70,9 @@ export function createParkedCalls(ports: { readonly timers: Timers; readonly new
       const entry = parked.get(id);
       return entry?.principalId === principalId ? entry.call : null;
     },
-    close() {
-      for (const { giveUp } of parked.values()) giveUp(new Error("the agent is leaving"));
+    giveUp(principalId) {
+      for (const entry of parked.values())
+        if (principalId === undefined || entry.principalId === principalId) entry.giveUp(new Error("nobody can answer any more"));
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Clock, Log, Timers } from "../../../shared/ports.ts";
 import type { ToolCallPorts } from "../tool-call.ts";
 import type { Caller } from "./caller.ts";
 import { createChanges, type Changes } from "./changes.ts";
-import { createConnections } from "./connections.ts";
+import { createConnections, type Connections } from "./connections.ts";
 import { createGrants } from "./grants.ts";
 import type { OffersPorts } from "./offers.ts";
 import { createParkedCalls } from "./parked-calls.ts";
@@ -36,6 +36,8 @@ export interface PassThrough {
   answered(session: Session, answer: JsonValue): void;
   /** A modern client's stream of changes, until `signal` aborts. */
   listen(caller: Caller, stream: ListenStream): Promise<Response>;
+  /** Ends what is kept for a client that will not come again. */
+  forget(principalId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -90,12 +92,7 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
     capabilities: () => capabilitiesOf(passage.upstreams.map((upstream) => connections.facts(upstream)?.capabilities ?? ANY)),
     instructions: (own) =>
       [own, ...passage.upstreams.flatMap((upstream) => guidance(upstream, connections.facts(upstream)?.instructions ?? null))].join("\n\n"),
-    async learn(caller) {
-      const unknown = passage.upstreams.filter((upstream) => connections.facts(upstream) === null);
-      if (unknown.length === 0) return;
-      const tried = Promise.all(unknown.map((upstream) => connections.use(upstream, caller, {}, () => Promise.resolve())));
-      await within(LEARN_MS, ports.timers, tried);
-    },
+    learn: learnerOf(passage, connections, ports.timers),
     find: (principalId, headers) => sessions.find(principalId, headers.get("mcp-session-id")),
     answered: (session, answer) => void questions.deliver(session, answer),
     async listen(caller, stream) {
@@ -110,8 +107,12 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
       });
       return handler.fetch(stream.request, { parsedBody: stream.body });
     },
+    async forget(principalId) {
+      parked.giveUp(principalId);
+      await connections.forget(principalId);
+    },
     async close() {
-      parked.close();
+      parked.giveUp();
       sessions.close();
       await connections.close();
     },
@@ -141,6 +142,20 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
     });
     await within(LEARN_MS, ports.timers, Promise.all(asked));
   }
+}
+
+/** Whoever comes while an upstream is tried waits for the same attempt: some upstreams cannot run twice. */
+function learnerOf({ upstreams }: Passage, connections: Connections, timers: Timers): (caller: Caller) => Promise<void> {
+  const trying = new Map<string, Promise<unknown>>();
+  const tried = (upstream: string, caller: Caller): Promise<unknown> => {
+    const attempt = trying.get(upstream) ?? connections.use(upstream, caller, {}, () => Promise.resolve()).finally(() => trying.delete(upstream));
+    trying.set(upstream, attempt);
+    return attempt;
+  };
+  return async (caller) => {
+    const unknown = upstreams.filter((upstream) => connections.facts(upstream) === null);
+    if (unknown.length > 0) await within(LEARN_MS, timers, Promise.all(unknown.map((upstream) => tried(upstream, caller))));
+  };
 }
 
 function capabilitiesOf(all: readonly ServerCapabilities[]): ServerCapabilities {

@@ -1,12 +1,13 @@
 import { PassThrough as Pipe } from "node:stream";
 import { Client } from "@modelcontextprotocol/client";
+import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { describe, expect, test } from "vitest";
 import { createEverything } from "../../../../fixtures/everything/build-server.ts";
 import { serveFixtureHttp } from "../../../../fixtures/upstreams/fixture-host.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
 import { everything, passingSurface } from "../../../../support/passing-surface.ts";
-import { said, smallUpstream } from "../../../../support/small-upstream.ts";
+import { said, smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
 import { context, legacyRequest, MODERN, modernRequest, reply, toolCall } from "../../../../support/surface-under-test.ts";
 
 describe("connections to an upstream", () => {
@@ -90,12 +91,32 @@ describe("connections to an upstream", () => {
     expect(result).toMatchObject({ isError: true });
   });
 
+  test("[PT83] those of one client end when its access is taken back, with the calls that wait for it", async () => {
+    const closed: string[] = [];
+    const run: SmallRun = (_args, _context, server) => server.elicitInput({ message: "?", requestedSchema: { type: "object", properties: {} } });
+    const more = (server: Server) => void (server.onclose = () => closed.push("closed"));
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { asks: { run }, plain: {} }, more }) });
+    const _meta = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+    const asks = { ...toolCall(1, "asks"), params: { name: "asks", arguments: {}, _meta } };
+    const { result } = await reply(await surface.surface.handle(modernRequest(asks), context()));
+    await reply(await surface.surface.handle(modernRequest(toolCall(1, "plain")), context("grant:2")));
+    await surface.surface.forget("grant:1");
+    expect(closed).toEqual(["closed"]);
+    const back = { ...asks, params: { ...asks.params, requestState: result?.["requestState"], inputResponses: {} } };
+    expect((await reply(await surface.surface.handle(modernRequest(back), context()))).result).toMatchObject({ isError: true });
+  });
+
   test("[PT84] what the relay answers without the workstation lists what upstreams offer", async () => {
-    await using surface = passingSurface({ everything: everything("legacy") });
+    const closed: string[] = [];
+    const more = (server: Server) => void (server.onclose = () => closed.push("closed"));
+    await using surface = passingSurface({ everything: everything("legacy"), small: smallUpstream("legacy", { tools: {}, more }) });
     const offline = await surface.surface.offlineAnswers();
     expect(JSON.stringify(offline.legacy.results["tools/list"])).toContain("test_simple_text");
     expect(JSON.stringify(offline.modern.results["resources/list"])).toContain("test://static-text");
     expect(surface.begun).toEqual([]);
+    const opened = surface.passage.opened.filter((upstream) => upstream === "small");
+    expect(opened.length).toBeLessThanOrEqual(2);
+    expect(closed).toHaveLength(opened.length);
   });
 });
 
