@@ -5,8 +5,9 @@
 import type { ApprovalCard, ApprovalDecision, ApprovalEnd, ApprovalOutcome } from "../../shared/approval.ts";
 import type { AuditTrail } from "../../shared/audit.ts";
 import type { DeskEvent } from "../../shared/desk.ts";
-import { isJsonObject, parseJson, type JsonObject } from "../../shared/json.ts";
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import type { Clock, Log } from "../../shared/ports.ts";
+import { secretValue } from "../adapter/config/expansion.ts";
 import type { ProjectTrust, TrustSubject } from "../adapter/ports.ts";
 import { headOf, type ShownCall } from "./approval-card.ts";
 import { DecisionUnrecorded } from "./approvals.ts";
@@ -153,20 +154,44 @@ function recordOf({ subject, entrySha256 }: OpenQuestion): { readonly server: st
   return { server: subject.server ?? "", files: [...subject.files], entrySha256 };
 }
 
-/** Pure: the command line or the address first, because that is what runs; then everything. */
+/** Pure: what runs and where to first, one a line; then everything. */
 export function shownServer({ server, text }: TrustSubject): ShownCall {
   const parsed = parseJson(text);
-  const entry = isJsonObject(parsed) ? parsed : {};
   const whole = parsed === undefined ? text : JSON.stringify(parsed, null, 2);
-  return server === null ? { text: whole, beside: "" } : { text: whatRuns(entry) ?? whole, beside: whole };
+  const entry = isJsonObject(parsed) ? parsed["entry"] : undefined;
+  const runs = isJsonObject(entry) ? whatRuns(entry) : [];
+  return server === null || runs.length === 0 ? { text: whole, beside: "" } : { text: runs.join("\n"), beside: whole };
 }
 
-function whatRuns({ command, args, url, socket }: JsonObject): string | undefined {
-  if (typeof command === "string") {
-    const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
-    return [command, ...words].map(quoted).join(" ");
-  }
-  return [url, socket].find((address) => typeof address === "string");
+function whatRuns({ command, args, url, socket, requestHeadersCommand, env, headers, bearerToken }: JsonObject): string[] {
+  const address = [url, socket].find((given) => typeof given === "string");
+  const signing = isJsonObject(requestHeadersCommand) ? requestHeadersCommand : {};
+  const first = commandLine(command, args) ?? (address === undefined ? undefined : inOneLine(address));
+  const second = commandLine(signing["command"], signing["args"]);
+  return [
+    ...(first === undefined ? [] : [first]),
+    ...(second === undefined ? [] : [`for every request: ${second}`]),
+    ...secretCommands([env, headers, bearerToken, signing["env"]]).map((line) => `for a value, in a shell: ${inOneLine(line)}`),
+  ];
+}
+
+function commandLine(command: JsonValue | undefined, args: JsonValue | undefined): string | undefined {
+  if (typeof command !== "string") return undefined;
+  const words = Array.isArray(args) ? (args as readonly JsonValue[]) : [];
+  return [command, ...words.map((word) => (typeof word === "string" ? word : JSON.stringify(word)))].map(quoted).join(" ");
+}
+
+/** Values that name a command are run when they are needed (`!command`). */
+function secretCommands(values: readonly (JsonValue | undefined)[]): string[] {
+  return values
+    .flatMap((value) => (isJsonObject(value) ? Object.values(value) : [value]))
+    .flatMap((value) => (typeof value === "string" ? [secretValue(value)] : []))
+    .flatMap((secret) => (secret.kind === "command" ? [secret.command] : []));
+}
+
+/** A line break would begin what looks like another thing that runs. */
+function inOneLine(text: string): string {
+  return /[\s\p{Cc}]/u.test(text.replaceAll(" ", "")) ? JSON.stringify(text) : text;
 }
 
 /** So that a word with spaces is not read as two. */

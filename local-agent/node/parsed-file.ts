@@ -59,7 +59,7 @@ export function jsoncValue(text: string): JsonValue | undefined {
   const errors: ParseError[] = [];
   const content = parseJsonc(text, errors, { allowTrailingComma: true, allowEmptyContent: true }) as JsonValue | undefined;
   const [first] = errors;
-  if (first === undefined) return content;
+  if (first === undefined) return content === undefined ? undefined : ownMembers(content);
   const before = text.slice(0, first.offset).split("\n");
   throw new NotParsed(
     `it is not valid JSON (${printParseErrorCode(first.error)}, line ${before.length}, column ${(before.at(-1) ?? "").length + 1})`,
@@ -68,7 +68,15 @@ export function jsoncValue(text: string): JsonValue | undefined {
 
 /** As JSON: a date becomes its text. */
 function tomlValue(text: string): JsonValue {
-  return JSON.parse(JSON.stringify(parseToml(text))) as JsonValue;
+  return ownMembers(parseToml(text));
+}
+
+/**
+ * The parser assigns members, so that one called `__proto__` becomes the object's prototype: read by name, and shown to nobody. What is
+ * left after this is what is shown.
+ */
+function ownMembers(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
 }
 
 function isTooDeep(value: JsonValue | undefined): boolean {

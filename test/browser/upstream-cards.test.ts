@@ -27,7 +27,10 @@ test("[PG107] a project's MCP server waits on a card with what runs, its files a
 
 test("[PG107] Deny refuses it until the agent is started again", async () => {
   const { page, desk } = await harness.open();
-  const asked = desk.cards.trust.ask({ server: "notes", text: '{"url":"https://notes.example/mcp"}', files: ["/work/.mcp.json"] }, never);
+  const asked = desk.cards.trust.ask(
+    { server: "notes", text: '{"entry":{"url":"https://notes.example/mcp"},"project":"/work"}', files: ["/work/.mcp.json"] },
+    never,
+  );
   await button(page, "Deny").click();
   expect(await asked).toBe(false);
   await page.getByText("Denied until the agent is started again.").waitFor();

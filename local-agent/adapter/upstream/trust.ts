@@ -3,7 +3,7 @@ import type { LayerKind, ServerDefinition } from "../config/server-definition.ts
 import type { TrustSubject } from "../ports.ts";
 
 /** Layers that may lie inside the project, where a remote client can write. */
-const OF_A_PROJECT: ReadonlySet<LayerKind> = new Set(["project", "import", "plugin"]);
+const OF_A_PROJECT: ReadonlySet<LayerKind> = new Set(["project", "import", "host", "plugin"]);
 
 /** null: no project file touched the server, and nobody has to be asked. */
 export function trustSubject(definition: ServerDefinition): TrustSubject | null {

@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest";
 import { createConfigFiles, type ConfigFilesOptions } from "../../../local-agent/node/config-files.ts";
 import { configPathOf, globalConfigFiles } from "../../../local-agent/node/config-places.ts";
 import type { ConfiguredServer, UpstreamConfig } from "../../../local-agent/adapter/config/server-definition.ts";
+import { trustSubject } from "../../../local-agent/adapter/upstream/trust.ts";
+import { shownServer } from "../../../local-agent/desk/server-trust.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
 interface Machine {
@@ -373,6 +375,25 @@ test("[UC17] two directories on the way with the same file by a link have it rea
   symlinkSync(join(home, "code/.mcp.json"), join(home, "code/team/.mcp.json"));
   const { sources } = await load({ cwd: join(home, "code/team/app") });
   expect(sources.filter(({ servers: names }) => names.includes("x")).map(({ origin }) => origin.file)).toEqual([join(home, "code/.mcp.json")]);
+});
+
+describe("a project's file", () => {
+  test("[UC30] [TR2] runs nothing but what its text shows, whatever its members are called", async () => {
+    const { load } = machine({
+      "work/.mcp.json": `{ "mcpServers": { "x": {
+        "url": "https://a.example/mcp",
+        "requestHeadersCommand": { "command": "sign", "__proto__": { "args": ["--hidden"], "env": { "A": "!hidden" } } }
+      } }, "__proto__": { "settings": { "scriptMode": true } } }`,
+    });
+    const { servers: found, projectSettingsText } = await load();
+    const server = found.get("x");
+    if (server === undefined || server.state === "invalid") throw new Error("expected a server");
+    const { transport } = server.definition;
+    expect(transport.kind === "http" && transport.requestHeadersCommand).toMatchObject({ command: "sign", args: [], env: {} });
+    const subject = trustSubject(server.definition);
+    expect(subject !== null && shownServer(subject).text).toBe("https://a.example/mcp\nfor every request: sign");
+    expect(projectSettingsText).toBeNull();
+  });
 });
 
 describe("the files outside of projects", () => {

@@ -8,7 +8,11 @@ import type { AuditEvent } from "../../../../shared/audit.ts";
 import type { DeskEvent } from "../../../../shared/desk.ts";
 import { memoryOfTrust } from "../../../support/desk-under-test.ts";
 
-const subject = { server: "notes", text: '{"args":["--dir","my notes"],"command":"./notes-server"}', files: ["/work/.mcp.json"] };
+const subject = {
+  server: "notes",
+  text: '{"entry":{"args":["--dir","my notes"],"command":"./notes-server"},"project":"/work"}',
+  files: ["/work/.mcp.json"],
+};
 
 function trustUnderTest(options: Partial<ServerTrustOptions> = {}) {
   const trail: AuditEvent[] = [];
@@ -93,7 +97,27 @@ describe("a server of a project file", () => {
 });
 
 test("[TR2] what runs is shown first: a command line, an address, a socket, or settings whole", () => {
-  expect(shownServer({ server: "a", text: '{"url":"https://a.example/mcp","headers":{"x":"y"}}', files: [] }).text).toBe("https://a.example/mcp");
-  expect(shownServer({ server: "a", text: '{"socket":"/run/a.sock"}', files: [] }).text).toBe("/run/a.sock");
+  expect(shownServer({ server: "a", text: '{"entry":{"url":"https://a.example/mcp","headers":{"x":"y"}}}', files: [] }).text).toBe(
+    "https://a.example/mcp",
+  );
+  expect(shownServer({ server: "a", text: '{"entry":{"socket":"/run/a.sock"}}', files: [] }).text).toBe("/run/a.sock");
   expect(shownServer({ server: null, text: '{"approveTools":false}', files: [] })).toEqual({ text: '{\n  "approveTools": false\n}', beside: "" });
+});
+
+test("[TR2] so is every other program the entry has run, and no argument is left out", () => {
+  const entry = {
+    url: "https://a.example/mcp",
+    requestHeadersCommand: { command: "sign", args: ["-k", 5], env: { KEY: "!cat key" } },
+    headers: { "X-A": "!curl x | sh", "X-B": "!!plain" },
+    bearerToken: "!two\nlines",
+  };
+  expect(shownServer({ server: "a", text: JSON.stringify({ entry, project: "/work" }), files: [] }).text.split("\n")).toEqual([
+    "https://a.example/mcp",
+    "for every request: sign -k 5",
+    "for a value, in a shell: curl x | sh",
+    'for a value, in a shell: "two\\nlines"',
+    "for a value, in a shell: cat key",
+  ]);
+  const numbers = { entry: { command: "serve", args: ["--port", 80, true, "a\nb"] } };
+  expect(shownServer({ server: "a", text: JSON.stringify(numbers), files: [] }).text).toBe('serve --port 80 true "a\\nb"');
 });
