@@ -95,7 +95,7 @@ function confinedRoot(state: RootState): ConfinedRoot {
     async locate(requested, purpose) {
       checkText(requested, requested, state.path);
       const located = await locateOrRefuse(requested, state);
-      if (purpose === "read" && located.exists && dirname(located.path) === state.readableDir) return located;
+      if (purpose === "read" && located.exists && isBelow(state.readableDir, located.path)) return located;
       const below = componentsBelow(state.path, located.path);
       if (below === undefined) throw outside(requested, state);
       // Both spellings count: a link may carry a denied name, and may point at one.
@@ -227,6 +227,11 @@ function componentsBelow(base: string, path: string): string[] | undefined {
 }
 
 /** Whether a real path is `place` or below it, for a disk that ignores case too. */
+/** At any depth: what is kept for a caller may have a directory of its own. */
+function isBelow(place: string | undefined, path: string): boolean {
+  return place !== undefined && path !== place && isWithin(place, path);
+}
+
 function isWithin(place: string, path: string): boolean {
   const fold = (text: string): string => text.split(sep).map(foldName).join(sep);
   return componentsBelow(fold(place), fold(path)) !== undefined;

@@ -1,6 +1,6 @@
 /** What a command finds, prints, leaves and cannot survive. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -157,6 +157,11 @@ test("[TL7] long output is kept where read, and only read, can open it, and goes
   for (const near of [dirname(path), join(path, "x"), join(dirname(path), "../agent/bin/rg"), join(dirname(path), "..")]) {
     expect([near, (await call("read", { path: near })).isError]).toEqual([near, true]);
   }
+  mkdirSync(join(dirname(path), "of-a-server"));
+  writeFileSync(join(dirname(path), "of-a-server/answer.txt"), "kept deeper");
+  symlinkSync("/etc", join(dirname(path), "of-a-server/out"));
+  expect(textOf(await call("read", { path: join(dirname(path), "of-a-server/answer.txt") }))).toBe("kept deeper");
+  expect(textOf(await call("read", { path: join(dirname(path), "of-a-server/out/hostname") }))).toContain("outside the root");
   await host.close();
   expect(existsSync(dirname(dirname(path)))).toBe(false);
 });
