@@ -209,7 +209,17 @@ describe("a tool's name", () => {
     const later = await adapterUnderTest({ shots }, { metadata });
     const missing = await later.mcp({ tool: "shots_nothing_like_it" });
     expect(missing.details["error"]).toBe("tool_not_found_after_reconnect");
-    expect(textOf(missing)).toContain('"shots" was connected to just now');
+    expect(textOf(missing)).toContain('"shots" was asked for its tools just now');
+  });
+
+  test("[CL70] is looked for anew on a connected server, which may have been replaced without a word", async () => {
+    const played: PlayedServer = { tools: { before: {} } };
+    const under = await connected({ box: played });
+    played.tools = { after: {} };
+    expect(textOf(await under.mcp({ tool: "box_after" }))).toContain('No tool "box_after" was found on "box"');
+    under.clock.set(under.clock.now() + 1_000);
+    expect(textOf(await under.mcp({ tool: "box_after" }))).toBe("ran after");
+    expect(textOf(await under.mcp({ server: "box" }))).not.toContain("box_before");
   });
 
   test("[CL71] that several servers have is not guessed; the server beside it decides", async () => {
