@@ -2,7 +2,14 @@
  * What an upstream may ask back during a call: a form for the person (elicitation), an answer of a model (sampling). Both go out in the
  * name of a use in flight; a server nobody is using gets no answer from anybody.
  */
-import type { Client, ClientCapabilities, CreateMessageResult, ElicitResult } from "@modelcontextprotocol/client";
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type Client,
+  type ClientCapabilities,
+  type CreateMessageResult,
+  type ElicitResult,
+} from "@modelcontextprotocol/client";
 import type { AdapterPorts, Caller } from "../ports.ts";
 
 /** A server may not fill the person's desk. */
@@ -62,6 +69,7 @@ export function createQuestions(options: QuestionOptions): Questions {
   return {
     capabilities,
     prepare(client) {
+      client.fallbackRequestHandler = ({ method }) => Promise.reject(new ProtocolError(ProtocolErrorCode.MethodNotFound, whyNot(method)));
       if (capabilities.elicitation !== undefined) {
         client.setRequestHandler("elicitation/create", ({ params }, context) =>
           answered<ElicitResult>("elicitation", context.mcpReq.signal, cancelled, (use, signal) =>
@@ -95,6 +103,13 @@ function capabilitiesOf({ ports, elicitation, sampling }: QuestionOptions): Clie
     ...(elicitation && (form || url) ? { elicitation: modes } : {}),
     ...(sampling && ports.sampler.available ? { sampling: {} } : {}),
   };
+}
+
+/** Old servers ask without looking at what was declared, and hand the answer on to whoever called. */
+function whyNot(method: string): string {
+  if (method === "sampling/createMessage") return "Sampling is declined: no model is offered to servers here.";
+  if (method === "elicitation/create") return "The question is declined: nobody can be asked here.";
+  return "Method not found";
 }
 
 function cancelled(): ElicitResult {
