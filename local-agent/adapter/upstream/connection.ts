@@ -44,6 +44,8 @@ export interface UpstreamConnection {
   /** Whether the server keeps a session for it that it can lose. */
   hasSession(): boolean;
   stderrTail(): string;
+  /** The last fault of its transport: where that has ended by itself, why. Null: there was none. */
+  fault(): Error | null;
   /** Resolves when the connection has ended, by whichever side. Never rejects. */
   readonly closed: Promise<void>;
   /** Ends it with everything that was started for it. May be called again. Never rejects. */
@@ -127,9 +129,10 @@ async function tryOnce(
   try {
     options.prepare(client);
     client.onclose = () => ended.resolve();
+    const fault = keepFault(client);
     await client.connect(new TolerantTransport(transport.transport), connectOptions(definition, options));
     signal.throwIfAborted();
-    return ok(connectionOver(client, transport, ended.promise));
+    return ok(connectionOver(client, transport, { closed: ended.promise, fault }));
   } catch (error) {
     await client.close().catch(() => undefined);
     await transport.close();
@@ -154,7 +157,17 @@ function connectOptions(definition: ServerDefinition, options: OpenOptions): Con
   return { signal: options.signal, timeout };
 }
 
-function connectionOver(client: Client, opened: OpenedTransport, closed: Promise<void>): UpstreamConnection {
+function keepFault(client: Client): () => Error | null {
+  let last: Error | null = null;
+  const told = client.onerror;
+  client.onerror = (error) => {
+    last = error;
+    told?.(error);
+  };
+  return () => last;
+}
+
+function connectionOver(client: Client, opened: OpenedTransport, watched: Pick<UpstreamConnection, "closed" | "fault">): UpstreamConnection {
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await client.close().catch(() => undefined);
@@ -173,7 +186,7 @@ function connectionOver(client: Client, opened: OpenedTransport, closed: Promise
     instructions: client.getInstructions() ?? null,
     hasSession: () => transport.sessionId !== undefined,
     stderrTail: () => opened.stderrTail(),
-    closed,
+    ...watched,
     close: () => (closing ??= close()),
   };
 }

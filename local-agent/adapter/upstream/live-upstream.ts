@@ -257,9 +257,11 @@ function deniesWhatItListed(error: unknown): boolean {
   return error instanceof ProtocolError && DENIALS.has(error.code);
 }
 
-/** A process that dies during a call says why on its error stream, and nowhere else. */
+/** A process that dies during a call says why on its error stream; its transport knows how it ended, or why it was given up. */
 function withLastWords(error: unknown, server: string, connection: UpstreamConnection): unknown {
   if (!(error instanceof SdkError) || error.code !== SdkErrorCode.ConnectionClosed) return error;
-  const message = `The server "${server}" ended during the request: ${failureText(error, connection.stderrTail())}`;
+  const fault = connection.facts.wire === "stdio" ? connection.fault() : null;
+  const why = fault === null ? failureText(error, connection.stderrTail()) : failureText(fault, "");
+  const message = `The server "${server}" ended during the request: ${why}`;
   return new SdkError(error.code, message, undefined, { cause: error });
 }
