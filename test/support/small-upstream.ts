@@ -5,7 +5,7 @@ import type { Speaks } from "./passing-surface.ts";
 
 export type SmallRun = (args: Readonly<Record<string, unknown>>, context: ServerContext, server: Server) => unknown;
 
-interface SmallTool extends Partial<Tool> {
+export interface SmallTool extends Partial<Tool> {
   readonly run?: SmallRun;
 }
 
