@@ -4,9 +4,13 @@ import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { Approver, PersonForms, ProjectTrust, Sampler, UpstreamApproval } from "../adapter/ports.ts";
 import type { AdapterSettings, UpstreamConfig } from "../adapter/config/server-definition.ts";
+import { entryHash } from "../desk/server-trust.ts";
 import { trustSubject } from "../adapter/upstream/trust.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
+import { preparePrivateDirectory } from "./config-dir.ts";
+import { hasPage } from "./settings.ts";
+import { openTrustedServers } from "./trusted-servers.ts";
 
 /** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
 interface UpstreamDesk {
@@ -28,8 +32,9 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
   let desk: UpstreamDesk | undefined;
   if (settings.upstreams === null) return { adapter: null, attach: () => {} };
   const { nodePorts } = await import("../node/adapter-ports.ts");
+  const memory = openTrustedServers(preparePrivateDirectory(context.directories.state));
   const trust: ProjectTrust = {
-    known: (subject) => desk?.trust.known(subject) ?? "unasked",
+    known: (subject) => desk?.trust.known(subject) ?? (memory.has(entryHash(settings.root, subject)) ? "allowed" : "unasked"),
     ask: (subject, signal) => desk?.trust.ask(subject, signal) ?? Promise.resolve(false),
   };
   let trace: AdapterSettings["trace"] | null = null;
@@ -50,30 +55,40 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
   for (const { file, server, message } of config.warnings) context.progress(`${file}${server === null ? "" : ` (${server})`}: ${message}`);
   trace = config.settings.trace;
   // Agents without MCP servers do not pay for what talks to them.
-  if (config.servers.size === 0) return { adapter: null, attach: (opened) => askForProject(config, opened.trust, lifetime.signal) };
+  const attach = (opened: UpstreamDesk, adapter: Adapter | null): void => {
+    desk = opened;
+    askForProject({ config, adapter, trust: opened.trust, signal: lifetime.signal });
+  };
+  if (config.servers.size === 0) return { adapter: null, attach: (opened) => attach(opened, null) };
   const { createAdapter } = await import("../adapter/create-adapter.ts");
   const adapter = await createAdapter({
     ...ports,
     config: { load: () => Promise.resolve(config) },
     approver: deskApprover(() => desk?.gate),
-    forms: deskForms(() => desk?.forms),
+    // Connections that are made at once are made before there is a desk.
+    forms: deskForms(hasPage(settings), () => desk?.forms),
     sampler: NO_MODEL,
   });
   lifetime.onEnd("MCP servers", () => adapter.close());
-  return {
-    adapter,
-    attach(opened) {
-      desk = opened;
-      askForProject(config, opened.trust, lifetime.signal);
-    },
-  };
+  return { adapter, attach: (opened) => attach(opened, adapter) };
 }
 
-/** The person sees what the project wants before anybody waits for it. */
-function askForProject(config: UpstreamConfig, trust: ProjectTrust, signal: AbortSignal): void {
+interface ProjectQuestions {
+  readonly config: UpstreamConfig;
+  readonly adapter: Adapter | null;
+  readonly trust: ProjectTrust;
+  readonly signal: AbortSignal;
+}
+
+/** The person sees what the project wants before anybody waits for it. What should have been connected from the start is then. */
+function askForProject({ config, adapter, trust, signal }: ProjectQuestions): void {
   for (const server of config.servers.values()) {
     const subject = server.state === "enabled" ? trustSubject(server.definition) : null;
-    if (subject !== null) void trust.ask(subject, signal);
+    if (subject === null || server.state !== "enabled" || trust.known(subject) === "allowed") continue;
+    const isEager = ["eager", "keep-alive"].includes(server.definition.lifecycle);
+    void trust.ask(subject, signal).then(async (isAllowed) => {
+      if (isAllowed && isEager) await adapter?.pool.connect(server.name, { signal, caller: { kind: "pi" } });
+    });
   }
   if (config.projectSettingsText !== null) void trust.ask({ server: null, text: config.projectSettingsText, files: projectFiles(config) }, signal);
 }
@@ -88,11 +103,9 @@ const NO_MODEL: Sampler = {
   sample: () => Promise.reject(new Error("This agent has no model to ask: sampling is declined.")),
 };
 
-function deskForms(forms: () => PersonForms | undefined): PersonForms {
+function deskForms(hasDesk: boolean, forms: () => PersonForms | undefined): PersonForms {
   return {
-    get modes() {
-      return forms()?.modes ?? { form: false, url: false };
-    },
+    modes: { form: hasDesk, url: hasDesk },
     ask: (question) => forms()?.ask(question) ?? Promise.resolve({ action: "cancel" }),
   };
 }

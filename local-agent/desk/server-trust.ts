@@ -48,6 +48,11 @@ interface OpenQuestion {
   readonly waiting: Set<(allowed: boolean) => void>;
 }
 
+/** What an allowance is bound to. @param root absolute */
+export function entryHash(root: string, { server, text }: TrustSubject): string {
+  return sha256(JSON.stringify([root, server, text]));
+}
+
 /** A project file with hundreds of servers must not bury what else waits. */
 const MAX_OPEN = 30;
 
@@ -55,7 +60,7 @@ export function createServerTrust(options: ServerTrustOptions): ServerTrust {
   const open = new Map<string, OpenQuestion>();
   const allowed = new Set<string>();
   const denied = new Set<string>();
-  const hashOf = ({ server, text }: TrustSubject): string => sha256(JSON.stringify([options.root, server, text]));
+  const hashOf = (subject: TrustSubject): string => entryHash(options.root, subject);
   const list = (): ApprovalCard[] => [...open.values()].map(({ card }) => card);
   const showAll = (): void => options.publish({ t: "approvals", approvals: list() });
 

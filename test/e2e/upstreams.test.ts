@@ -14,9 +14,14 @@ const saidBy = ({ content }: CallResult): string => content.map(({ text }) => te
 /** A person whose own file, not the project's, configures these servers. */
 function homeWith(servers: Readonly<Record<string, ServerEntry>>, settings: Record<string, unknown> = {}): Home {
   const home = newHome({ "notes.txt": "a file of the project" });
-  mkdirSync(join(home.dir, ".config/mcp"), { recursive: true });
-  writeFileSync(join(home.dir, ".config/mcp/mcp.json"), mcpJson(servers, settings));
+  writeFileSync(personsFile(home), mcpJson(servers, settings));
   return home;
+}
+
+/** In a directory that is there now. */
+function personsFile(home: Home): string {
+  mkdirSync(join(home.dir, ".config/mcp"), { recursive: true });
+  return join(home.dir, ".config/mcp/mcp.json");
 }
 
 describe("a server of the person's own file", () => {
@@ -70,19 +75,24 @@ describe("no server", () => {
 });
 
 describe("a server of the project's file", () => {
-  test("[TR1] [TR3] runs only after the person allowed it on the page, and again without a question after a restart", async () => {
-    await using home = newHome({ ".mcp.json": mcpJson({ good: fixtureEntry("good", ["--log", "started.txt"]) }) });
+  test("[TR1] [TR3] [TR8] runs only after the person allowed it on the page, and again without a question after a restart", async () => {
+    await using home = newHome({ ".mcp.json": mcpJson({ good: fixtureEntry("good") }, { scriptMode: true }) });
+    writeFileSync(personsFile(home), mcpJson({}, { scriptMode: false }));
     await using agent = await startPimcp({ home });
     const person = personAt(() => agent.pageUrl());
-    const [card] = (await person.shows()).approvals;
+    const [card, settings] = (await person.shows()).approvals;
+    expect(settings).toMatchObject({ tool: "settings", server: { name: "" } });
+    await person.post("/api/approve", { id: settings?.id, decision: "once" });
     expect(card).toMatchObject({ tool: "good", server: { name: "good", files: [join(home.root, ".mcp.json")] } });
     expect(card?.text).toContain("upstreams/good.ts");
     expect(await person.post("/api/approve", { id: card?.id, decision: "once" })).toMatchObject({ body: { outcome: "allowed" } });
     expect(saidBy(await callTool(agent, "mcp", { tool: "good_echo", args: { text: "allowed" } }))).toBe("allowed");
+    await expect(callTool(agent, "mcpScript", { code: "return 7" })).rejects.toThrow(/Unknown tool: mcpScript/);
     await agent.stop();
     await using again = await startPimcp({ home });
     expect((await personAt(() => again.pageUrl()).shows()).approvals).toEqual([]);
     expect(saidBy(await callTool(again, "mcp", { tool: "good_echo", args: { text: "again" } }))).toBe("again");
+    expect(saidBy(await callTool(again, "mcpScript", { code: "return 7" }))).toContain("7");
   });
 
   test("[TR1] [TR4] one that a client writes, or changes, is a question and not a program that runs", async () => {
