@@ -33,6 +33,8 @@ export function connectDesk(context: AgentContext, parts: DeskFacts & { readonly
         const outcome = await requireLink(link).revoke(which);
         log.event("info", "grants.revoked", { all: which.ids === "all", revoked: outcome.revoked });
         audited.revocation(which, outcome.revoked);
+        const ids = which.ids === "all" ? (desk.snapshot().grants ?? []).map(({ id }) => id) : which.ids;
+        for (const id of ids) void surface.forget(`grant:${id}`);
         return outcome;
       },
     },
