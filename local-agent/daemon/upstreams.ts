@@ -1,5 +1,6 @@
 /** The MCP servers of this workstation, for the clients of this agent: the adapter, with the desk as the one who is asked. */
 import { homedir } from "node:os";
+import { join } from "node:path";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { Approver, PersonForms, ProjectTrust, Sampler, UpstreamApproval } from "../adapter/ports.ts";
@@ -28,7 +29,7 @@ export interface Upstreams {
 
 /** Reads the configuration. Connects to what is to be connected from the start; nothing of a project's files before it was allowed. */
 export async function openUpstreams(context: AgentContext, tools: ToolHost): Promise<Upstreams> {
-  const { settings, env, clock, timers, log, lifetime } = context;
+  const { settings, directories, env, clock, timers, log, lifetime } = context;
   let desk: UpstreamDesk | undefined;
   if (settings.upstreams === null) return { adapter: null, attach: () => {} };
   const { nodePorts } = await import("../node/adapter-ports.ts");
@@ -45,6 +46,7 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     configFile: settings.upstreams.configFile,
     outputDir: tools.outputDir,
     trust,
+    packagesApart: join(directories.state, "npm"),
     trace: () => trace,
     showErrorOutput: (server, text) => context.progress(`${server}: ${text.trimEnd()}`),
     clock,

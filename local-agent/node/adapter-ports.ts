@@ -25,6 +25,8 @@ export interface NodePortsOptions {
   /** Where long output is kept; private, and ended with the adapter. */
   readonly outputDir: string;
   readonly trust: ProjectTrust;
+  /** As for `createUpstreamTransports`. */
+  readonly packagesApart?: string;
   /** The settings' `trace`, once they are read; null: not yet. */
   readonly trace: () => AdapterSettings["trace"] | null;
   /** What servers with `debug` write to their error stream, a piece at a time. */
@@ -64,6 +66,7 @@ export function nodePorts(options: NodePortsOptions): Omit<AdapterPorts, "approv
       newId: randomUUID,
       trace: options.trace,
       ...(options.showErrorOutput !== undefined && { showErrorOutput: options.showErrorOutput }),
+      ...(options.packagesApart !== undefined && { packagesApart: options.packagesApart }),
     }),
     metadata: createMetadataFile({ path: join(agentDir, METADATA_FILE), log }),
     trust,

@@ -14,14 +14,19 @@ export interface NpxCall {
 
 /** Null: no such call, or with something in it that only npm understands. */
 export function readNpxCall(command: string, args: readonly string[]): NpxCall | null {
-  const program = command
-    .split(/[/\\]/)
-    .at(-1)
-    ?.toLowerCase()
-    .replace(/\.(?:cmd|exe|ps1)$/, "");
-  if (program === "npx") return readWords(args);
-  if (program === "npm" && (args[0] === "exec" || args[0] === "x")) return readWords(args.slice(1));
-  return null;
+  if (!isNpmExec(command, args)) return null;
+  return readWords(programOf(command) === "npx" ? args : args.slice(1));
+}
+
+/** Whether it has npm run a package, understood or not. */
+export function isNpmExec(command: string, args: readonly string[]): boolean {
+  const program = programOf(command);
+  return program === "npx" || (program === "npm" && (args[0] === "exec" || args[0] === "x"));
+}
+
+function programOf(command: string): string {
+  const name = command.split(/[/\\]/).at(-1) ?? "";
+  return name.toLowerCase().replace(/\.(?:cmd|exe|ps1)$/, "");
 }
 
 function readWords(args: readonly string[]): NpxCall | null {

@@ -2,11 +2,11 @@
  * Finds the program behind an `npx` call in npm's own cache, so that it is started itself: npm would stay in memory as its parent
  * (140 MB) for nothing. Whenever anything is not as expected, the call stays as it is.
  */
-import { open, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Environment } from "../adapter/ports.ts";
 import { isJsonObject, parseJson, type JsonObject } from "../../shared/json.ts";
-import { type NpxCall, readNpxCall, satisfies } from "./npx-call.ts";
+import { isNpmExec, type NpxCall, readNpxCall, satisfies } from "./npx-call.ts";
 import { type ProgramHost, runProgram } from "./run-program.ts";
 
 export interface NpxHost extends ProgramHost {
@@ -21,11 +21,19 @@ export interface Program {
 }
 
 export interface NpxResolver {
-  /** The program to start instead, or the call as it is. Never rejects. */
-  resolve(
-    program: Program,
-    around: { readonly env: Readonly<Record<string, string>>; readonly cwd: string; readonly signal: AbortSignal },
-  ): Promise<Program>;
+  /** The program to start instead, or the call as it is (but for `apart`). Never rejects. */
+  resolve(program: Program, around: NpxSurroundings): Promise<Program>;
+}
+
+interface NpxSurroundings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /**
+   * An absolute directory that stands in for the project, so that neither what is installed there nor its `.npmrc` says what runs: whoever
+   * can write into the project can write both. Null: they count.
+   */
+  readonly apart: string | null;
 }
 
 const FILL_MS = 30_000;
@@ -37,17 +45,25 @@ export function createNpxResolver(host: NpxHost): NpxResolver {
   return {
     async resolve(program, around) {
       const call = readNpxCall(program.command, program.args);
-      if (call === null || (await isInstalledAround(around.cwd, call.name))) return program;
+      const { apart } = around;
+      if (call === null || (apart === null && (await isInstalledAround(around.cwd, call.name)))) return leftToNpm(program, apart);
       const cache = await npmCache(host);
       const found = await findCached(cache, call);
       if (found !== null) return found;
       if (unfetched.has(call.spec) || !(await fetchPackage(call, around, host))) {
         unfetched.add(call.spec);
-        return program;
+        return leftToNpm(program, apart);
       }
-      return (await findCached(cache, call)) ?? program;
+      return (await findCached(cache, call)) ?? leftToNpm(program, apart);
     },
   };
+}
+
+/** npm takes the directory as it is, so it must be there. Without it npm refuses to run, which is what should happen then. */
+async function leftToNpm(program: Program, apart: string | null): Promise<Program> {
+  if (apart === null || !isNpmExec(program.command, program.args)) return program;
+  await mkdir(apart, { recursive: true, mode: 0o700 }).catch(() => undefined);
+  return { command: program.command, args: ["--prefix", apart, ...program.args] };
 }
 
 /** npx prefers what the project itself has installed; that is for it to find. */
@@ -121,12 +137,9 @@ async function isForNode(path: string): Promise<boolean> {
 }
 
 /** Has npm put the package into its cache without running it. */
-async function fetchPackage(
-  call: NpxCall,
-  around: { env: Readonly<Record<string, string>>; cwd: string; signal: AbortSignal },
-  host: NpxHost,
-): Promise<boolean> {
-  const args = ["exec", "--yes", "--package", call.spec, "--", "node", "-e", "1"];
-  const result = await runProgram({ ...around, command: "npm", args, timeoutMs: FILL_MS, maxBytes: 1024 * 1024 }, host);
+async function fetchPackage(call: NpxCall, { apart, env, cwd, signal }: NpxSurroundings, host: NpxHost): Promise<boolean> {
+  const asked = { command: "npm", args: ["exec", "--yes", "--package", call.spec, "--", "node", "-e", "1"] };
+  const { command, args } = await leftToNpm(asked, apart);
+  const result = await runProgram({ env, cwd, signal, command, args, timeoutMs: FILL_MS, maxBytes: 1024 * 1024 }, host);
   return result.ok;
 }

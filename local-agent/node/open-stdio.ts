@@ -9,6 +9,8 @@ import { upstreamEnvironment } from "./upstream-environment.ts";
 
 export interface StdioOpener extends ValueHost {
   readonly npx: NpxResolver;
+  /** Where npm works for servers that no project file touches (npx-resolver.ts); null: in the project. */
+  readonly packagesApart: string | null;
   readonly showErrorOutput: ((server: string, text: string) => void) | undefined;
 }
 
@@ -17,8 +19,10 @@ export async function openStdio(definition: ServerDefinition, server: StdioServe
   const values = server.plugin === null ? await ordinaryValues(server, host, signal) : pluginValues(server, server.plugin);
   const cwd = resolve(host.cwd, values.cwd ?? ".");
   const env = { ...upstreamEnvironment(host.env, server.inheritEnv ? "whole" : "default", host.platform), ...values.env };
+  // What a project's file asks for was shown to the person as the project's; there its own packages are meant.
+  const apart = definition.projectText === null ? host.packagesApart : null;
   const isDirectory = (await stat(cwd).catch(() => null))?.isDirectory() === true;
-  const program = isDirectory ? await host.npx.resolve(values, { env, cwd, signal }) : values;
+  const program = isDirectory ? await host.npx.resolve(values, { env, cwd, signal, apart }) : values;
   const show = definition.debug ? host.showErrorOutput : undefined;
   return new StdioTransport(
     { command: program.command, args: program.args, env, cwd },

@@ -28,6 +28,11 @@ const DEFAULT_WINDOWS = [
   "WINDIR",
 ];
 
+/** What a configured value may name: a person's own variable, also a secret one, but nothing that opens this agent itself. */
+export function nameableEnvironment(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PI_AS_MCP_/i.test(name)));
+}
+
 /** `whole`: all of the agent's environment but its secrets; `default`: what a program needs on this platform to run at all. */
 export function upstreamEnvironment(env: Environment, inherit: "whole" | "default", platform: NodeJS.Platform): Record<string, string> {
   const defaults = new Set(platform === "win32" ? DEFAULT_WINDOWS : DEFAULT_POSIX);

@@ -12,6 +12,7 @@ import type { ValueHost } from "./configured-values.ts";
 import type { HttpRequestOptions } from "./open-http.ts";
 import type { StdioOpener } from "./open-stdio.ts";
 import type { ProtocolTrace } from "./protocol-trace.ts";
+import { nameableEnvironment } from "./upstream-environment.ts";
 
 export interface UpstreamTransportsOptions {
   readonly env: Environment;
@@ -31,9 +32,15 @@ export interface UpstreamTransportsOptions {
   /** Absent: the operating system's store. */
   readonly stored?: StoredTokens;
   readonly platform?: NodeJS.Platform;
+  /**
+   * Where others than the person may write into the project: a directory of the agent's own in which npm works for servers of the account's
+   * files. Absent: npm works in the project.
+   */
+  readonly packagesApart?: string;
 }
 
-export function createUpstreamTransports(options: UpstreamTransportsOptions): TransportFactory {
+export function createUpstreamTransports(given: UpstreamTransportsOptions): TransportFactory {
+  const options = { ...given, env: nameableEnvironment(given.env) };
   const parts = lazyParts(options);
   /** Tokens are remembered per definition: a changed one begins anew. */
   const bearers = new WeakMap<ServerDefinition, BearerSource>();
@@ -121,7 +128,7 @@ function lazyParts(options: UpstreamTransportsOptions) {
     stdio: once(async (): Promise<StdioOpener> => {
       const { createNpxResolver } = await import("./npx-resolver.ts");
       const host = await values();
-      return { ...host, npx: createNpxResolver(host), showErrorOutput: options.showErrorOutput };
+      return { ...host, npx: createNpxResolver(host), showErrorOutput: options.showErrorOutput, packagesApart: options.packagesApart ?? null };
     }),
     stored: once(async () => options.stored ?? (await import("./keyring-tokens.ts")).keyringTokens()),
   };

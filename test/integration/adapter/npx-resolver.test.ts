@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { createNpxResolver, type Program } from "../../../local-agent/node/npx-resolver.ts";
@@ -47,7 +47,8 @@ function npmWorld(npmScript = "exit 1") {
       utimesSync(root, (age += 1), age);
       return folder;
     },
-    resolve: (command: string, args: readonly string[]): Promise<Program> => resolver.resolve({ command, args }, { env, cwd, signal }),
+    resolve: (command: string, args: readonly string[], apart: string | null = null): Promise<Program> =>
+      resolver.resolve({ command, args }, { env, cwd, signal, apart }),
   };
 }
 
@@ -118,6 +119,20 @@ test("[UT53] another command is left alone, and so is what the project itself ha
   expect(await resolve("node", ["tool"])).toEqual({ command: "node", args: ["tool"] });
   install({ name: "tool", version: "1.0.0" }, cwd);
   expect(await resolve("npx", ["tool"])).toEqual({ command: "npx", args: ["tool"] });
+});
+
+test("[UT55] for a server of the account's own, neither what the project has installed nor its settings of npm count", async () => {
+  const { cwd, install, resolve, npmCalls } = npmWorld();
+  const apart = join(tempDir("state"), "npm");
+  const folder = install({ name: "tool", version: "1.0.0" });
+  install({ name: "tool", version: "1.0.0" }, cwd);
+  expect(await resolve("npx", ["tool"], apart)).toEqual({ command: "node", args: [join(folder, "main.js")] });
+  expect(await resolve("npx", ["-y", "tool@2.0.0"], apart)).toEqual({ command: "npx", args: ["--prefix", apart, "-y", "tool@2.0.0"] });
+  expect(npmCalls()).toEqual([`--prefix ${apart} exec --yes --package tool@2.0.0 -- node -e 1`]);
+  expect(await resolve("npx", ["-c", "tool"], apart)).toEqual({ command: "npx", args: ["--prefix", apart, "-c", "tool"] });
+  expect(await resolve("npm", ["exec", "--", "./tool"], apart)).toEqual({ command: "npm", args: ["--prefix", apart, "exec", "--", "./tool"] });
+  expect(await resolve("node", ["tool"], apart)).toEqual({ command: "node", args: ["tool"] });
+  expect(statSync(apart).mode & 0o777).toBe(0o700);
 });
 
 test("[UT54] the program is the one of the package's name, or the one asked for; a node script is run by node, another one itself", async () => {

@@ -18,13 +18,16 @@ function good(...flags: readonly string[]) {
 test("[UT10] a child finds the agent's environment and its own entries, and nothing that is the agent's own", async () => {
   const env = { PATH: process.env["PATH"], KEPT: "yes", PI_AS_MCP_TOKEN: "t", CLOUDFLARE_API_TOKEN: "c", HOME: "/home/someone" };
   const { define, connect } = transportsUnderTest({ env });
-  const { call } = await connect(define(good()({ env: { OWN: "${KEPT} $env:MISSING!", LITERAL: "!!x", MADE: "!printf ' made\\n'" } })));
+  const { call } = await connect(
+    define(good()({ env: { OWN: "${KEPT} $env:MISSING!", LITERAL: "!!x", NAMED: "${PI_AS_MCP_TOKEN}", MADE: "!printf ' made\\n'" } })),
+  );
   const seen = async (name: string): Promise<unknown> => (JSON.parse(await call("environment", { name })) as { value: unknown }).value;
   expect(await seen("KEPT")).toBe("yes");
   expect(await seen("OWN")).toBe("yes !");
   expect(await seen("LITERAL")).toBe("!x");
   expect(await seen("MADE")).toBe("made");
   expect(await seen("PI_AS_MCP_TOKEN")).toBeNull();
+  expect(await seen("NAMED")).toBe("");
   expect(await seen("CLOUDFLARE_API_TOKEN")).toBeNull();
 });
 
