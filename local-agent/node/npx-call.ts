@@ -61,7 +61,15 @@ function splitFlag(word: string): readonly [string, string | undefined] {
 /** Packages of a registry only: a path, an archive or a repository is npm's business. */
 function readSpec(spec: string): Pick<NpxCall, "spec" | "name" | "wanted"> | null {
   const [, name, wanted = ""] = /^((?:@[\w.~-]+\/)?[\w~-][\w.~-]*)(?:@([\w.^~<>=*+-]+))?$/.exec(spec) ?? [];
-  return name === undefined ? null : { spec, name, wanted };
+  return name === undefined || !isPlain(wanted) ? null : { spec, name, wanted };
+}
+
+const EXACT = /^=?v?\d+\.\d+\.\d+/;
+const ANY = /^(?:\*|[a-z][\w-]*)?$/i;
+
+/** Whether `satisfies` can tell what suits. */
+function isPlain(wanted: string): boolean {
+  return EXACT.test(wanted) || ANY.test(wanted) || readRange(wanted) !== null;
 }
 
 /**
@@ -69,8 +77,8 @@ function readSpec(spec: string): Pick<NpxCall, "spec" | "name" | "wanted"> | nul
  * cache does not look either. A range that is not as plain as `^1.2` is for npm to judge.
  */
 export function satisfies(installed: string, wanted: string): boolean {
-  if (/^=?v?\d+\.\d+\.\d+/.test(wanted)) return installed === wanted.replace(/^=?v?/, "");
-  if (wanted === "" || wanted === "*" || /^[a-z][\w-]*$/i.test(wanted)) return true;
+  if (EXACT.test(wanted)) return installed === wanted.replace(/^=?v?/, "");
+  if (ANY.test(wanted)) return true;
   const range = readRange(wanted);
   const [, ...has] = /^(\d+)\.(\d+)\.(\d+)$/.exec(installed)?.map(Number) ?? [];
   if (range === null || has.length !== 3) return false;

@@ -40,7 +40,7 @@ const FILL_MS = 30_000;
 const MAX_SHEBANG = 200;
 
 export function createNpxResolver(host: NpxHost): NpxResolver {
-  /** What npm could not fetch in time is not tried again and again. */
+  /** What npm could not fetch in time, or fetched to no use, is not tried again and again. */
   const unfetched = new Set<string>();
   return {
     async resolve(program, around) {
@@ -50,11 +50,10 @@ export function createNpxResolver(host: NpxHost): NpxResolver {
       const cache = await npmCache(host);
       const found = await findCached(cache, call);
       if (found !== null) return found;
-      if (unfetched.has(call.spec) || !(await fetchPackage(call, around, host))) {
-        unfetched.add(call.spec);
-        return leftToNpm(program, apart);
-      }
-      return (await findCached(cache, call)) ?? leftToNpm(program, apart);
+      if (unfetched.has(call.spec)) return leftToNpm(program, apart);
+      const fetched = (await fetchPackage(call, around, host)) ? await findCached(cache, call) : null;
+      if (fetched === null) unfetched.add(call.spec);
+      return fetched ?? leftToNpm(program, apart);
     },
   };
 }

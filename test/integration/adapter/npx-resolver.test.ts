@@ -88,6 +88,14 @@ test("[UT52] what is not cached is fetched once without being run; when that fai
   expect(npmCalls()).toEqual(["exec --yes --package absent@1.0.0 -- node -e 1"]);
 });
 
+test("[UT52] what is fetched without a program in it is not fetched again", async () => {
+  const { resolve, npmCalls } = npmWorld("exit 0");
+  const call = { command: "npx", args: ["-y", "library@1.0.0"] };
+  expect(await resolve(call.command, call.args)).toEqual(call);
+  expect(await resolve(call.command, call.args)).toEqual(call);
+  expect(npmCalls()).toHaveLength(1);
+});
+
 test("[UT52] what was fetched is used", async () => {
   const prepared = npmWorld();
   prepared.install({ name: "late", version: "3.0.0" });
@@ -105,6 +113,7 @@ test.each([
   ["a path", ["./tool"]],
   ["an archive", ["https://example.com/tool.tgz"]],
   ["a range that is not plain", ["tool@>=1 <3"]],
+  ["a range with one bound", ["tool@>=1"]],
   ["nothing", []],
 ])("[UT53] a call with %s is left to npm", async (_what, args) => {
   const { install, resolve, npmCalls } = npmWorld();
