@@ -1,8 +1,8 @@
 /** From a stdio definition to a transport: every value filled in, npx resolved, nothing started yet. */
-import { stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ServerDefinition, StdioServer } from "../adapter/config/server-definition.ts";
-import { filledIn, pathOf, secretTable, type ValueHost } from "./configured-values.ts";
+import { filledIn, pathOf, secretTable, UnusableValue, type ValueHost } from "./configured-values.ts";
 import type { NpxResolver } from "./npx-resolver.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { upstreamEnvironment } from "./upstream-environment.ts";
@@ -17,6 +17,7 @@ export interface StdioOpener extends ValueHost {
 /** Throws `UnusableValue`. */
 export async function openStdio(definition: ServerDefinition, server: StdioServer, host: StdioOpener, signal: AbortSignal): Promise<StdioTransport> {
   const values = server.plugin === null ? await ordinaryValues(server, host, signal) : pluginValues(server, server.plugin);
+  if (server.plugin !== null) await makeDataDirectory(server.plugin.data);
   const cwd = resolve(host.cwd, values.cwd ?? ".");
   const env = { ...upstreamEnvironment(host.env, server.inheritEnv ? "whole" : "default", host.platform), ...values.env };
   // What a project's file asks for was shown to the person as the project's; there its own packages are meant.
@@ -44,6 +45,15 @@ async function ordinaryValues(server: StdioServer, host: ValueHost, signal: Abor
     env: await secretTable(server.env, "env", host, signal),
     cwd: server.cwd === null ? null : pathOf(server.cwd, host),
   };
+}
+
+/** A plugin may write there, and run there, from its first start on. */
+async function makeDataDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new UnusableValue(`The directory for the plugin's data could not be made: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Of an Agent Plugin only its two places are filled in, once; everything else is literal. */

@@ -53,13 +53,14 @@ test("[UT12] a value of a plugin is literal but for the plugin's two places, whi
   const root = tempDir();
   const { args } = fixtureCommand("good");
   const { define, connect } = transportsUnderTest({ env: { PATH: process.env["PATH"], NAME: "no" } });
-  const plugin = { root, data: "/data" };
+  const plugin = { root, data: join(tempDir(), "new", "data") };
   const { call } = await connect(
     define(stdioServer(process.execPath, args, { plugin, cwd: "${PLUGIN_ROOT}", env: { A: "${PLUGIN_ROOT}/a ${NAME}", B: "!echo b" } })),
   );
   expect(await call("environment", { name: "A" })).toBe(JSON.stringify({ value: `${root}/a \${NAME}`, cwd: root, pid: await pidOf(call) }));
   expect(await call("environment", { name: "B" })).toContain('"value":"!echo b"');
-  expect(await call("environment", { name: "PLUGIN_DATA" })).toContain('"value":"/data"');
+  expect(await call("environment", { name: "PLUGIN_DATA" })).toContain(JSON.stringify(plugin.data));
+  expect(statSync(plugin.data).mode & 0o777).toBe(0o700);
 });
 
 test("[UT13] what was told before a server died is told instead of the connection's end", async () => {
