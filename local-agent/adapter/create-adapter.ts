@@ -4,13 +4,14 @@ import { createApprovals } from "./call/approval.ts";
 import { createInvoke } from "./call/invoke.ts";
 import { guardContent } from "./call/output-guard.ts";
 import { createCatalogView } from "./catalog-view.ts";
+import { PI_TOOLS } from "./catalog/direct-selection.ts";
 import { configHash } from "./catalog/config-hash.ts";
 import type { CatalogEntry } from "./catalog/upstream-catalog.ts";
 import type { UpstreamConfig } from "./config/server-definition.ts";
 import { createSurface } from "./create-surface.ts";
 import { createServerPassage } from "./server-passage.ts";
 import { callDirect } from "./direct/call-direct.ts";
-import type { AdapterPorts, Environment } from "./ports.ts";
+import type { AdapterPorts } from "./ports.ts";
 import { fetchPrompt, promptCommands } from "./proxy/prompt-commands.ts";
 import { callNamespace } from "./proxy/namespace-tool.ts";
 import type { ProxyParts } from "./proxy/proxy-parts.ts";
@@ -28,9 +29,6 @@ export interface AdapterHost {
   readonly isNative: (name: string) => boolean;
 }
 
-/** Tools of Pi, which remote clients have by the same names. */
-const PI_TOOLS = new Set(["read", "bash", "powershell", "edit", "write", "grep", "find", "ls"]);
-
 /**
  * Reads the configuration and what is kept of catalogs, and begins to connect what is to be connected at the start. Whoever creates it
  * closes it; its output files end with it. Rejects only when a port breaks its contract.
@@ -46,7 +44,7 @@ export async function createAdapter(ports: AdapterPorts, host: AdapterHost = { i
 
 function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts, host: AdapterHost): Adapter {
   const { settings } = config;
-  const guard = isGuardOff(ports.env) ? null : settings.outputGuard;
+  const guard = settings.outputGuard;
   const view = createCatalogView({ pool, config, clock: ports.clock, isNative: host.isNative });
   const needsApproval = (entry: CatalogEntry): boolean => {
     const wanted = pool.definition(entry.server)?.approveTools ?? settings.approveTools;
@@ -104,11 +102,6 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
     const { content: shown, cut } = await guardContent(content, guard, ports.output.keepText.bind(ports.output));
     return { content: shown, details: cut === null ? {} : { outputGuard: cut } };
   }
-}
-
-/** [CL21] Beside the settings there is a switch for one run. */
-function isGuardOff(env: Environment): boolean {
-  return ["0", "false", "no", "off"].includes((env["MCP_OUTPUT_GUARD"] ?? "").trim().toLowerCase());
 }
 
 /** A defect of the adapter must not end the host's call in another way than others end. */

@@ -40,8 +40,10 @@ export interface DirectSelection {
 /** Tools by server: `"all"`, or names of its tools. Nothing in it: no tool is direct. */
 export type DirectOverride = ReadonlyMap<string, "all" | readonly string[]>;
 
-/** Pi's own tools and ours: whoever replaced one of these would be called in its place. */
-const BUILT_IN = new Set(["read", "bash", "edit", "write", "grep", "find", "ls", "mcp", "mcpScript"]);
+/** Tools of Pi, which remote clients have by the same names. */
+export const PI_TOOLS: ReadonlySet<string> = new Set(["read", "bash", "powershell", "edit", "write", "grep", "find", "ls"]);
+/** Those and ours: whoever replaced one of these would be called in its place. */
+const BUILT_IN: ReadonlySet<string> = new Set([...PI_TOOLS, "mcp", "mcpScript"]);
 /** The most that every model provider takes; with one longer name some refuse the whole request. */
 const MAX_NAME = 64;
 

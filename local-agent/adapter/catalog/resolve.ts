@@ -82,8 +82,12 @@ function ownerOf<T extends Pick<ResolvableServer, "name" | "toolPrefix">>(name: 
 }
 
 function onServer(name: string, asked: string, { entries, selectors, servers }: ResolveContext): Resolution {
-  const server = namedServer(asked, servers);
-  if (server === null) return { at: "server-not-found", server: asked };
+  const meant = meantServer(
+    asked,
+    servers.map((each) => each.name),
+  );
+  const server = servers.find((each) => each.name === meant);
+  if (server === undefined) return { at: "server-not-found", server: asked };
   const refused = refusal(server);
   if (refused !== null) return refused;
   const own = entries.filter((entry) => entry.server === server.name);
@@ -153,11 +157,11 @@ function refusal({ name, standing }: ResolvableServer): Resolution | null {
   return standing === "usable" ? null : { at: standing, server: name };
 }
 
-/** By its name, or by the only name that differs in hyphens and underscores or is as it is shown in prefixes. */
-function namedServer(asked: string, servers: readonly ResolvableServer[]): ResolvableServer | null {
-  const exact = servers.find(({ name }) => name === asked);
-  if (exact !== undefined) return exact;
-  const [alike, other] = servers.filter(({ name }) => fold(name) === fold(asked) || serverForm(name) === asked);
+/** By its name, or by the only name that differs in hyphens, underscores, dots or case, or is as it is shown in prefixes. */
+export function meantServer(asked: string, names: readonly string[]): string | null {
+  if (names.includes(asked)) return asked;
+  const folded = fold(asked).toLowerCase();
+  const [alike, other] = names.filter((name) => fold(name).toLowerCase() === folded || serverForm(name) === asked);
   return other === undefined ? (alike ?? null) : null;
 }
 

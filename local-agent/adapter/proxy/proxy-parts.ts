@@ -5,6 +5,7 @@ import type { CallFailure } from "../call/call-failure.ts";
 import type { Invoke } from "../call/invoke.ts";
 import type { Presenter } from "../call/present.ts";
 import type { CatalogView } from "../catalog-view.ts";
+import { meantServer } from "../catalog/resolve.ts";
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { UpstreamConfig } from "../config/server-definition.ts";
 import type { UpstreamPool } from "../upstream/upstream-pool.ts";
@@ -27,11 +28,9 @@ export function quoted(name: string): string {
   return `"${visibleLine(name, 200)}"`;
 }
 
-/** The configured server that is meant: by its name, or the only one that differs in `-` and `_` or in case. */
+/** The configured server that is meant, as for a tool's. */
 export function serverNamed(asked: string, { config }: Pick<ProxyParts, "config">): string | null {
-  if (config.servers.has(asked)) return asked;
-  const [alike, other] = [...config.servers.keys()].filter((name) => folded(name) === folded(asked));
-  return other === undefined ? (alike ?? null) : null;
+  return meantServer(asked, [...config.servers.keys()]);
 }
 
 export function noSuchServer(asked: string, { config }: Pick<ProxyParts, "config">): string {
@@ -61,8 +60,4 @@ const MAX_NAMES = 50;
 /** Causes come with and without their full stop. */
 function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
-}
-
-function folded(name: string): string {
-  return name.replaceAll("-", "_").toLowerCase();
 }

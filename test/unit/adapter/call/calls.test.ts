@@ -262,8 +262,8 @@ describe("a large answer", () => {
     expect(result.details["mcpResult"]).toMatchObject({ omitted: true, path: "/kept/2.txt" });
   });
 
-  test.each(["0", "false", "no", "OFF"])("[CL21] passes whole with MCP_OUTPUT_GUARD=%s", async (value) => {
-    const under = await connected({ run: () => text(big) }, { env: { MCP_OUTPUT_GUARD: value } });
+  test("[CL21] passes whole where the settings switch the guard off", async () => {
+    const under = await connected({ run: () => text(big) }, { settings: { outputGuard: null } });
     expect(textOf(await under.mcp({ tool: "box_work" }))).toBe(big);
   });
 

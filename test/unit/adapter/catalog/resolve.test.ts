@@ -151,6 +151,7 @@ describe("with a server", () => {
     ["create_item", "alpha", "alpha/create-item"],
     ["beta_list", "alpha", "missing"],
     ["list", "nowhere", "server-not-found nowhere"],
+    ["list", "Alpha", "alpha/list"],
     ["take_screenshot", "chrome_devtools", "chrome-devtools/take_screenshot"],
   ])("[CT23] %s on %s means %s", (name, server, expected) => {
     expect(outcome({ name, server }, contextOf([alpha, beta, chrome]))).toEqual(expected);
