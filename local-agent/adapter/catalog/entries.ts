@@ -120,7 +120,7 @@ function schemasOf(tool: UpstreamTool, server: string, warnings: Warnings): Sche
 }
 
 function isSelected(offer: NamedTool, { includeTools, excludeTools }: ServerDefinition, selectors: ToolSelectors): boolean {
-  if (includeTools !== null && includeTools.length > 0 && !selectors.matches(offer, includeTools)) return false;
+  if (includeTools !== null && !selectors.matches(offer, includeTools)) return false;
   return !selectors.matches(offer, excludeTools);
 }
 

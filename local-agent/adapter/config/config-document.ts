@@ -33,8 +33,12 @@ export function readConfigDocument(content: JsonValue | undefined): ConfigDocume
   const settings = content["settings"] ?? {};
   if (!isJsonObject(settings)) return rejected(`"settings" must be an object, got ${kindOf(settings)}; nothing of this file is used`);
   const problems: DocumentProblem[] = [];
+  if (Object.hasOwn(content, "claudePlugins")) problems.push({ server: null, message: NO_CLAUDE_PLUGINS });
   return { servers: readServers(content, problems), settings: present(settings), imports: readImports(content["imports"], problems), problems };
 }
+
+/** [UC35] */
+const NO_CLAUDE_PLUGINS = '"claudePlugins" has no effect here yet: put the servers of a plugin\'s .mcp.json under "mcpServers"';
 
 function rejected(message: string): ConfigDocument {
   return { ...EMPTY_DOCUMENT, problems: [{ server: null, message }] };

@@ -4,11 +4,11 @@
  * Invariants: a secret never follows a server to another address ([UC11]); what a project's own file touched is known as such, so that
  * it runs only for somebody who was asked ([UC30]).
  */
-import { canonicalJson, type JsonObject, type JsonValue } from "../../../shared/json.ts";
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { Environment } from "../ports.ts";
 import type { ConfigDocument } from "./config-document.ts";
-import type { ConfigOrigin, ConfigSourceReport, ConfiguredServer, ConfigWarning, UpstreamConfig } from "./server-definition.ts";
-import { readServerEntry, type EntryDefaults, type PluginPlaces } from "./server-entry.ts";
+import type { ConfigOrigin, ConfigSourceReport, ConfiguredServer, ConfigWarning, ServerDefinition, UpstreamConfig } from "./server-definition.ts";
+import { NO_LOGIN, readServerEntry, type EntryDefaults, type PluginPlaces } from "./server-entry.ts";
 import { needsTrust, readSetting, readSettings, untrustedPart } from "./settings-entry.ts";
 
 export interface ConfigLayer {
@@ -42,6 +42,9 @@ export function mergeLayers(layers: readonly ConfigLayer[], context: MergeContex
     if (server.state === "invalid") {
       warnings.push({ file: lastOrigin(fields)?.file ?? "", server: name, message: server.problem });
     }
+    const login = server.state === "enabled" ? wantedLogin(server.definition) : null;
+    if (login !== null)
+      warnings.push({ file: fields.get(login)?.origin.file ?? "", server: name, message: `"${login}" has no effect yet: ${NO_LOGIN}` });
   }
   return {
     servers,
@@ -51,6 +54,13 @@ export function mergeLayers(layers: readonly ConfigLayer[], context: MergeContex
     warnings: [...warnings, ...merged.warnings],
     sources: context.sources,
   };
+}
+
+/** [UC35] The field that asks for a login with OAuth; null: none does. */
+function wantedLogin({ transport }: ServerDefinition): "auth" | "oauth" | null {
+  if (transport.kind !== "http") return null;
+  if (transport.auth === "oauth") return "auth";
+  return transport.auth === "unset" && isJsonObject(transport.oauth) ? "oauth" : null;
 }
 
 function documentWarnings({ origin, document }: ConfigLayer): ConfigWarning[] {

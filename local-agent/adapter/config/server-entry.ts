@@ -57,7 +57,8 @@ export function readServerEntry(name: string, entry: JsonObject, context: EntryC
     exposeResources,
     directTools: fields.directTools ?? defaults.directTools,
     toolPrefix: fields.toolPrefix ?? defaults.toolPrefix,
-    includeTools,
+    // A list that names nothing is as good as none: to leave out every tool there is `disabled`.
+    includeTools: includeTools?.length === 0 ? null : includeTools,
     excludeTools,
     searchKeywords,
     approveTools: fields.approveTools ?? defaults.approveTools,
@@ -148,6 +149,10 @@ const FILLED = v.pipe(
   TEXT,
   v.check((text) => text.trim() !== ""),
 );
+/** Says what to do until there is an OAuth client. */
+export const NO_LOGIN =
+  'logging in with OAuth is not possible yet; give the server a "bearerToken", "bearerTokenEnv", "bearerTokenStore" or "headers"';
+
 /** People write ports and switches without quotes. */
 const SCALAR = v.pipe(v.union([TEXT, v.number(), v.boolean()]), v.transform(String));
 const VARIABLES = v.record(v.pipe(TEXT, v.regex(/^[^=]+$/)), SCALAR);

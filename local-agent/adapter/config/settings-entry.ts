@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { JsonObject, JsonValue } from "../../../shared/json.ts";
 import type { Environment } from "../ports.ts";
 import type { AdapterSettings, OutputGuardSettings } from "./server-definition.ts";
-import { APPROVE_TOOLS, DIRECT_TOOLS, kindOf, TOOL_PREFIX, type EntryDefaults } from "./server-entry.ts";
+import { APPROVE_TOOLS, DIRECT_TOOLS, kindOf, NO_LOGIN, TOOL_PREFIX, type EntryDefaults } from "./server-entry.ts";
 
 const BOOLEAN = v.boolean();
 const NUMBER = v.pipe(v.number(), v.finite());
@@ -123,10 +123,18 @@ export function untrustedPart(setting: string, value: JsonValue, weaker: JsonVal
  * wanted to be asked.
  */
 export function readSetting(name: string, value: JsonValue): { readonly value?: JsonValue; readonly problem?: string } {
+  const later = value === false ? undefined : LATER.get(name);
+  if (later !== undefined) return { value, problem: `the setting "${name}" has no effect here yet: ${later}` };
   if (!isKnownSetting(name) || v.is(ENTRIES[name], value)) return { value };
   const problem = `the setting "${name}" must be ${EXPECTED[name]}, got ${kindOf(value)}`;
   return name === "approveTools" ? { value: true, problem: `${problem}; every call is asked about` } : { problem: `${problem}; it is ignored` };
 }
+
+/** [UC35] What other versions of these files know, with what to do instead. */
+const LATER: ReadonlyMap<string, string> = new Map([
+  ...["autoAuth", "oauthDir", "oauthCredentialStore", "authRequiredMessage"].map((name): [string, string] => [name, NO_LOGIN]),
+  ["jev", "tools are ranked on this machine, and nothing of them is sent to a ranking service"],
+]);
 
 export function isKnownSetting(name: string): name is keyof typeof ENTRIES {
   return Object.hasOwn(ENTRIES, name);
@@ -145,7 +153,7 @@ export function readSettings(merged: JsonObject, env: Environment): ReadSettings
   const { idleTimeout, requestTimeoutMs, agentPluginPaths, ancestorConfigRoots, ...given } = v.parse(MERGED, merged);
   const settings: AdapterSettings = {
     ...given,
-    outputGuard: OFF.test(env["MCP_OUTPUT_GUARD"] ?? "") ? null : outputGuard(given.outputGuard),
+    outputGuard: OFF.test((env["MCP_OUTPUT_GUARD"] ?? "").trim()) ? null : outputGuard(given.outputGuard),
     trace: traceSettings(given.trace),
     collapsedResultLines: given.collapsedResultLines ?? (given.toolResultRendering === "boxed" ? 3 : 1),
   };
@@ -158,6 +166,7 @@ export function readSettings(merged: JsonObject, env: Environment): ReadSettings
   };
 }
 
+/** [UC27] Beside the settings there is a switch for one run. */
 const OFF = /^(0|false|no|off)$/i;
 
 /** As much as Pi's own shell tool shows. */

@@ -11,7 +11,6 @@ const DOC = { uri: "file:///doc", name: "doc" };
 describe("filters", () => {
   test.each<[Partial<ServerDefinition>, string[]]>([
     [{}, ["s_a1", "s_ab", "s_c", "s_read_doc"]],
-    [{ includeTools: [] }, ["s_a1", "s_ab", "s_c", "s_read_doc"]],
     [{ includeTools: ["s_a*"] }, ["s_a1", "s_ab"]],
     [{ includeTools: ["read_*", "c"] }, ["s_c", "s_read_doc"]],
     [{ includeTools: ["a?"], excludeTools: ["mcp__s_ab"] }, ["s_a1"]],

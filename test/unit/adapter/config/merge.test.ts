@@ -31,6 +31,19 @@ describe("servers of several layers", () => {
     expect(merged.entry).toEqual({ command: "npx", args: ["a"], lifecycle: "eager", directTools: true });
   });
 
+  test("[UC35] a login with OAuth is said not to be possible yet, by the file that asks for it", () => {
+    const url = "https://a.example/mcp";
+    const warned = (...layers: readonly ConfigLayer[]) =>
+      merge(layers).warnings.map(({ file, server, message }) => [file, server, message.split(":")[0]]);
+    const asks = (fields: JsonObject) => layer("user", { mcpServers: { x: { url, ...fields } } });
+    expect(warned(asks({}), layer("project", { mcpServers: { x: { auth: "oauth" } } }))).toEqual([
+      ["/project.json", "x", '"auth" has no effect yet'],
+    ]);
+    expect(warned(asks({ oauth: { clientId: "c" } }))).toEqual([["/user.json", "x", '"oauth" has no effect yet']]);
+    for (const fields of [{ oauth: false }, { auth: false, oauth: {} }, { auth: "bearer", oauth: {} }, { auth: "oauth", disabled: true }])
+      expect(warned(asks(fields))).toEqual([]);
+  });
+
   test("[UC10] null says nothing", () => {
     expect(definition(mergeOne(["user", { command: "a", cwd: "/x" }], ["project", { cwd: null }])).entry).toEqual({ command: "a", cwd: "/x" });
   });
@@ -270,6 +283,20 @@ describe("settings", () => {
     expect(merge([layer("user", { settings: { approveTools: "delete_*" } })]).settings.approveTools).toBe(true);
   });
 
+  test("[UC35] that are not done yet are said, and the others count", () => {
+    const { settings, warnings } = merge([
+      layer("user", { settings: { autoAuth: true, oauthDir: "x", jev: { model: "m" }, idleTimeout: 1 }, claudePlugins: [{ path: "p" }] }),
+      layer("project", { settings: { autoAuth: false } }),
+    ]);
+    expect(settings.autoAuth).toBe(false);
+    expect(warnings.map(({ file, message }) => `${file} ${message.split(":")[0]}`)).toEqual([
+      '/user.json "claudePlugins" has no effect here yet',
+      '/user.json the setting "autoAuth" has no effect here yet',
+      '/user.json the setting "oauthDir" has no effect here yet',
+      '/user.json the setting "jev" has no effect here yet',
+    ]);
+  });
+
   test("[UC27] guard the output unless they say otherwise", () => {
     const guardOf = (value: JsonValue | undefined, env = {}) =>
       merge([layer("user", value === undefined ? {} : { settings: { outputGuard: value } })], "use", env).settings.outputGuard;
@@ -278,8 +305,7 @@ describe("settings", () => {
     expect(guardOf(true)).toEqual(usual);
     expect(guardOf({ maxLines: 5 })).toEqual({ ...usual, maxLines: 5 });
     expect(guardOf(false)).toBeNull();
-    expect(guardOf(true, { MCP_OUTPUT_GUARD: "0" })).toBeNull();
-    expect(guardOf(true, { MCP_OUTPUT_GUARD: "off" })).toBeNull();
+    for (const off of ["0", "false", "no", "OFF", " 0 "]) expect(guardOf(true, { MCP_OUTPUT_GUARD: off })).toBeNull();
     expect(guardOf(true, { MCP_OUTPUT_GUARD: "1" })).toEqual(usual);
   });
 

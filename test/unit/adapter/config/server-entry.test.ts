@@ -55,6 +55,10 @@ describe("the way to a server", () => {
     expect(problem(entry)).toBe(expected);
   });
 
+  test("[UC23] a list of tools to include that names none leaves out none", () => {
+    expect([read({ command: "a", includeTools: [] }).includeTools, read({ command: "a", includeTools: ["x"] }).includeTools]).toEqual([null, ["x"]]);
+  });
+
   test("a URL with a placeholder is left for the moment of connecting; placeholders stay text", () => {
     expect(read({ url: "${BASE}/mcp", bearerToken: "$env:T" }).transport).toMatchObject({ url: "${BASE}/mcp", bearerToken: "$env:T" });
     expect(read({ command: "a", args: ["${X}"] }).transport).toMatchObject({ args: ["${X}"] });
