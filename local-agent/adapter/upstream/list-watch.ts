@@ -72,7 +72,7 @@ export function createListWatch({ timers, relist, onListening }: ListWatchOption
     if (failures > 0) enter("re-establishing");
     try {
       const opened = await client.listen(filter);
-      if (stopped) return void opened.close();
+      if (stopped) return void opened.close().catch(() => undefined);
       subscription = opened;
       enter("active");
       // What changed while nobody listened was not told.
