@@ -130,8 +130,17 @@ async function request(upstream: UsedUpstream, { entry, args, onProgress }: Invo
   // Without an output schema here the client passes on what does not fit: the work is done by then, and its result is worth showing.
   const toolDefinition = { name: entry.original, inputSchema: entry.inputSchema };
   const result = await upstream.client.callTool({ name: entry.original, arguments: args }, { ...options, toolDefinition });
+  if (deniesTool(result, entry.original)) upstream.doubtList();
   return { kind: "tool", result, mismatch: mismatchOf(result, entry) };
 }
+
+/** Many servers say of a tool they do not have that it failed, not that the request was wrong. */
+function deniesTool({ isError, content: [first] }: CallToolResult, name: string): boolean {
+  if (isError !== true || first?.type !== "text" || first.text.length > MAX_DENIAL_CHARS) return false;
+  return first.text.includes(name) && /\b(?:unknown|no such) tool\b|\btool\b.{0,300}\b(?:not found|does not exist)\b/is.test(first.text);
+}
+
+const MAX_DENIAL_CHARS = 1_000;
 
 function mismatchOf(result: CallToolResult, { outputSchema }: CatalogEntry): string | null {
   if (outputSchema === null || outputSchema === undefined || result.isError === true) return null;

@@ -196,7 +196,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
       const scope = createUseScope(connection, parts.deadlines, { signals, timeoutMs: definition.requestTimeoutMs });
       inFlight++;
       try {
-        const result = await work(scope.upstream);
+        const result = await work({ ...scope.upstream, doubtList: () => watch.changed() });
         if (doubtful) watch.changed();
         doubtful = false;
         return result;

@@ -63,6 +63,8 @@ export interface UsedUpstream {
     readonly onprogress?: (progress: Progress) => void;
     readonly resetTimeoutOnProgress?: boolean;
   };
+  /** The server does not seem to offer what it listed any more: it is listed anew by itself. */
+  doubtList(): void;
 }
 
 export type PoolEvent =

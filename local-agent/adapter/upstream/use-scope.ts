@@ -10,7 +10,7 @@ export const REQUEST_MS = 60_000;
 const NEVER_MS = 2_147_483_647;
 
 interface UseScope {
-  readonly upstream: UsedUpstream;
+  readonly upstream: Omit<UsedUpstream, "doubtList">;
   /** Ends what the use left running. */
   end(reason?: unknown): void;
 }

@@ -6,6 +6,8 @@ import { memoryMetadataStore } from "../../../support/memory-metadata-store.ts";
 import { upstreamCatalog } from "../../../support/server-definitions.ts";
 import { waitUntil } from "../../../support/wait-until.ts";
 
+const denial = (text: string) => ({ content: [{ type: "text" as const, text }], isError: true });
+
 const shots: PlayedServer = {
   tools: {
     take_screenshot: { description: "Takes a picture of the page", inputSchema: { type: "object", properties: { full: { type: "boolean" } } } },
@@ -27,7 +29,8 @@ describe("mcp({})", () => {
     under.clock.set(under.clock.now() + 5_000);
     const status = await under.mcp({});
     expect(textOf(status)).toBe(
-      '3 servers (1 connected), 2 tools.\n"shots": connected, 2 tools\n"down": failed 5 s ago: no such program\n"off": disabled',
+      '3 servers (1 connected), 2 tools.\n"shots": connected, 2 tools\n"down": failed 5 s ago: no such program\n"off": disabled\n\n' +
+        'mcp({search: "what you need"}) finds tools. mcp({connect: "name"}) connects one now and lists its tools.',
     );
     expect(status).toMatchObject({
       isError: false,
@@ -202,6 +205,14 @@ describe("mcp({connect})", () => {
 });
 
 describe("a tool's name", () => {
+  test("[UP78] that its server denies has the server listed anew, also when the denial is a failed call", async () => {
+    const played: PlayedServer = { tools: { before: { run: () => denial("Tool before not found") } } };
+    const under = await connected({ box: played });
+    played.tools["after"] = {};
+    await under.mcp({ tool: "box_before" });
+    await waitUntil("it was listed", async () => textOf(await under.mcp({ server: "box" })).includes("box_after"), 5000);
+  });
+
   test("[CL70] is looked for on its server, connected for it, before it is said not to exist", async () => {
     const metadata = memoryMetadataStore([["other", { configHash: "", catalog: upstreamCatalog() }]]);
     const under = await adapterUnderTest({ shots }, { metadata });

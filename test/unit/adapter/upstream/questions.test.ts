@@ -76,6 +76,18 @@ test("[UP42] a server may ask a model during a call", async () => {
   expect(JSON.stringify(await echo(pool, "demo"))).toContain("sampled");
 });
 
+test("[UP42] what was never offered is declined with a reason, for a server that asks all the same", async () => {
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")], settings: { elicitation: false, sampling: false } });
+  await echo(pool, "demo");
+  const [peer] = upstreams.of("demo") as [ScriptedPeer];
+  const answers = ["sampling/createMessage", "elicitation/create", "roots/list"].map((method) => peer.request(method, FORM));
+  expect(await Promise.all(answers)).toMatchObject([
+    { code: -32601, message: expect.stringContaining("Sampling is declined: no model") },
+    { code: -32601, message: expect.stringContaining("nobody can be asked") },
+    { code: -32601, message: "Method not found" },
+  ]);
+});
+
 test("[UP29] while a person is asked no deadline of the connection runs, connecting included", async () => {
   const { pool, upstreams, clock, questions, answerForm } = await poolUnderTest({ servers: [serverDefinition("demo", { requestTimeoutMs: 5000 })] });
   const script = upstreams.script("demo");
