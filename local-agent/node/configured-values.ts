@@ -75,7 +75,9 @@ export function pathOf(text: string, host: Pick<ValueHost, "env" | "home">): str
 export function addressOf(text: string, literal: boolean, host: Pick<ValueHost, "env">): URL {
   const { text: filled, missing } = literal ? { text, missing: [] } : expandPlaceholders(text, host.env);
   if (missing.length > 0)
-    throw new UnusableValue(`"url" needs ${missing.map((name) => `$${name}`).join(", ")}, which is not set; set it and reconnect.`);
+    throw new UnusableValue(
+      `"url" needs ${missing.map((name) => `$${name}`).join(", ")}, which is not set; set it where this program is started, and start it again.`,
+    );
   const url = URL.parse(filled);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) throw new UnusableValue(`"url" must be an http or https address.`);
   return url;

@@ -41,7 +41,8 @@ function compile(pattern: string): Result<RE2JS, RegexProblem> {
   try {
     return ok(RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    // The engine's own way to ignore case is none of whoever wrote the pattern.
+    const reason = (error instanceof Error ? error.message : String(error)).replace("(?i)", "");
     const message = `The pattern is not a regular expression RE2 can match (${reason}). Look-around and back-references are not supported; search with words instead, or correct the pattern.`;
     return err({ code: "invalid_pattern", message });
   }

@@ -68,7 +68,7 @@ describe("Streamable HTTP", () => {
     };
     expect(await refused(httpServer(`${url}?key=\${API_KEY}`))).toEqual({
       kind: "config",
-      message: '"url" needs $API_KEY, which is not set; set it and reconnect.',
+      message: '"url" needs $API_KEY, which is not set; set it where this program is started, and start it again.',
     });
     expect(await refused(httpServer("ftp://example.com"))).toMatchObject({ kind: "config", message: '"url" must be an http or https address.' });
     expect((await refused(httpServer(url, { bearerTokenEnv: "NO_TOKEN" })))?.message).toContain("$NO_TOKEN, which is not set");

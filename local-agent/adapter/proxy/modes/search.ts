@@ -79,11 +79,13 @@ function parametersOf({ inputSchema, displayed }: CatalogEntry): string | null {
 /** [CL61] Whose tools could not be among those found, and why. */
 function absentees({ pool, view }: ProxyParts): readonly string[] {
   const connecting = pool.connecting().filter((name) => pool.held(name) === null);
-  const unlisted = view.unlisted().filter((name) => !connecting.includes(name));
+  const locked = view.unlisted().filter((name) => pool.state(name).at === "needs-auth");
+  const unlisted = view.unlisted().filter((name) => !connecting.includes(name) && !locked.includes(name));
   const failed = view.inBackoff();
   return [
     ...(connecting.length === 0 ? [] : [`Still connecting, search again in a moment: ${names(connecting)}.`]),
     ...(unlisted.length === 0 ? [] : [`Not looked into yet: ${names(unlisted)}; mcp({connect: "name"}) lists one's tools.`]),
+    ...(locked.length === 0 ? [] : [`Left out, because it wants a login: ${names(locked)}.`]),
     ...(failed.length === 0 ? [] : [`Left out, because it failed a moment ago: ${names(failed)}.`]),
   ];
 }

@@ -12,7 +12,7 @@ export async function statusMode(parts: ProxyParts): Promise<AdapterResult> {
   const connectedCount = reports.filter(({ status }) => status === "connected").length;
   const disabledCount = reports.filter(({ status }) => status === "disabled").length;
   const head = reports.length === 0 ? NONE : `${counted(reports.length, "server")} (${connectedCount} connected), ${counted(totalTools, "tool")}.`;
-  return answerText(parts.presenter, [head, ...reports.map(lineOf)].join("\n"), {
+  return answerText(parts.presenter, [head, ...reports.map(lineOf), ...advice(reports)].join("\n"), {
     mode: "status",
     servers: reports.map(detailsOf),
     totalTools,
@@ -24,10 +24,19 @@ export async function statusMode(parts: ProxyParts): Promise<AdapterResult> {
 
 const NONE = "No MCP server is configured. Servers are read from .mcp.json in the project and ~/.config/mcp/mcp.json.";
 
+/** Nothing of the lines says how to go on. */
+function advice(reports: readonly ServerReport[]): readonly string[] {
+  if (reports.length === 0) return [];
+  const connect = 'mcp({connect: "name"}) connects one now and lists its tools.';
+  return ["", `mcp({search: "what you need"}) finds tools.${reports.some(({ status }) => WANTS_CONNECT.has(status)) ? ` ${connect}` : ""}`];
+}
+
+const WANTS_CONNECT: ReadonlySet<ServerReport["status"]> = new Set(["not-connected", "failed", "untrusted"]);
+
 function lineOf({ name, status, toolCount, resourceCount, failedAgoSeconds, cause, catalogStale }: ServerReport): string {
   const tools = toolCount + (resourceCount ?? 0);
   const known = resourceCount === null ? "" : `, ${counted(tools, "tool")}${catalogStale === true ? " (an old list)" : ""}`;
-  const ago = failedAgoSeconds === null ? "" : ` ${failedAgoSeconds} s ago`;
+  const ago = failedAgoSeconds === null || status !== "failed" ? "" : ` ${failedAgoSeconds} s ago`;
   return `${quoted(name)}: ${STANDING[status]}${ago}${known}${cause === null ? "" : `: ${cause}`}`;
 }
 
