@@ -14,11 +14,18 @@ const VALUES = new Set(["const", "enum", "default", "examples", "example"]);
 /** What these hold are schemas by name: a name is no keyword. */
 const BY_NAME = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"]);
 
+export interface BoundedSchema {
+  readonly schema: object;
+  /** How many parts it has. */
+  readonly nodes: number;
+}
+
 /** Undefined: too large, too deep, or built in circles. */
-export function boundedSchema(schema: object): object | undefined {
-  let nodes = 0;
+export function boundedSchema(schema: object): BoundedSchema | undefined {
+  let nodes = 1;
   try {
-    return copySchema(schema as JsonObject, 0);
+    const copy = copySchema(schema as JsonObject, 0);
+    return { schema: copy, nodes };
   } catch (error) {
     if (error instanceof OutOfBounds) return undefined;
     throw error;

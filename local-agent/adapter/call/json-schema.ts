@@ -8,13 +8,22 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { RE2JS } from "re2js";
-import { boundedSchema, STEP_KEYWORD } from "./bounded-schema.ts";
+import { canonicalJson, type JsonValue } from "../../../shared/json.ts";
+import { type BoundedSchema, boundedSchema, STEP_KEYWORD } from "./bounded-schema.ts";
 
 /** Problems of a value, each in a few words; empty: none. */
 export type SchemaCheck = (value: unknown) => readonly string[];
 
-/** Followed references per check. Honest schemas need as many as the value has parts; a doubling chain of them would never end. */
-const MAX_STEPS = 100_000;
+/** Characters of a value times parts of its schema: each may be compared with each. */
+const MAX_PRODUCT = 200_000_000;
+/**
+ * What else one check may take: parts of the schema behind each reference that is followed (a doubling chain of them would never end), and
+ * for each pattern its size times the text's. About a second at worst.
+ */
+const MAX_WORK = 20_000_000;
+/** Of one pattern, and of all of a schema: what they may be unrolled to. */
+const MAX_PATTERN = 20_000;
+const MAX_PATTERNS = 50_000;
 /** More would not help a model. */
 const MAX_PROBLEMS = 8;
 /** Above, only the first problem is looked for: every part of a large value may be one. */
@@ -38,9 +47,11 @@ function makeCheck(schema: object): SchemaCheck {
   const first = lazily(() => compile(dialect, bounded, false));
   const all = lazily(() => compile(dialect, bounded, true));
   return (value) => {
-    const problems = run(first(), value);
-    if (problems.length === 0 || tooLargeToList(value)) return problems;
-    const listed = run(all(), value);
+    const chars = lengthOf(value);
+    if (chars * bounded.nodes > MAX_PRODUCT) return [];
+    const problems = run(first(), value, bounded);
+    if (problems.length === 0 || chars > MAX_LISTED_CHARS) return problems;
+    const listed = run(all(), value, bounded);
     return listed.length === 0 ? problems : listed;
   };
 }
@@ -55,15 +66,23 @@ function dialectOf(schema: object): "draft-07" | "2020-12" | undefined {
   return named.includes("2020-12") ? "2020-12" : undefined;
 }
 
-let stepsLeft = 0;
+/** Of the check that runs: nothing is awaited in it. */
+let workLeft = 0;
+let workPerStep = 1;
 
-class TooManySteps extends Error {
-  override readonly name = "TooManySteps";
+function spend(work: number): void {
+  workLeft -= work;
+  if (workLeft < 0) throw new TooMuchWork("the schema asks for too much");
 }
 
-function run(validate: ValidateFunction | undefined, value: unknown): readonly string[] {
+class TooMuchWork extends Error {
+  override readonly name = "TooMuchWork";
+}
+
+function run(validate: ValidateFunction | undefined, value: unknown, { nodes }: BoundedSchema): readonly string[] {
   if (validate === undefined) return [];
-  stepsLeft = MAX_STEPS;
+  workLeft = MAX_WORK;
+  workPerStep = nodes;
   try {
     if (validate(value)) return [];
     return inWords(validate.errors ?? []);
@@ -75,8 +94,12 @@ function run(validate: ValidateFunction | undefined, value: unknown): readonly s
   }
 }
 
-function compile(dialect: "draft-07" | "2020-12", schema: object, allErrors: boolean): ValidateFunction | undefined {
+/** Of the schema that is being compiled. */
+let patternsLeft = 0;
+
+function compile(dialect: "draft-07" | "2020-12", { schema }: BoundedSchema, allErrors: boolean): ValidateFunction | undefined {
   const ajv = validator(dialect, allErrors);
+  patternsLeft = MAX_PATTERNS;
   try {
     return ajv.compile(schema);
   } catch {
@@ -99,6 +122,8 @@ function prepared(Validator: new (options: Options) => Ajv, allErrors: boolean):
   const ajv = new Validator({
     allErrors,
     strict: false,
+    // A definition would be copied to every place that means it.
+    inlineRefs: false,
     // Nothing a schema names itself may stand in for another one, a meta-schema least of all.
     meta: false,
     validateSchema: false,
@@ -111,31 +136,56 @@ function prepared(Validator: new (options: Options) => Ajv, allErrors: boolean):
     keyword: STEP_KEYWORD,
     schemaType: "boolean",
     validate: () => {
-      stepsLeft -= 1;
-      if (stepsLeft < 0) throw new TooManySteps("the schema asks for too much");
+      spend(workPerStep);
       return true;
     },
+  });
+  // The library's own compares every item with every other.
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    error: { message: "must NOT have duplicate items" },
+    validate: (isAsked: boolean, items: readonly JsonValue[]) => !isAsked || new Set(items.map(canonicalJson)).size === items.length,
   });
   return ajv;
 }
 
-/** Linear in the text. A pattern that such an engine cannot express matches everything: the upstream knows better. */
+/** Linear in the text. A pattern that such an engine cannot express, or only at length, matches everything: the upstream knows better. */
 function linearRegExp(pattern: string): { test: (text: string) => boolean; toString: () => string } {
   // The library keeps patterns apart by their text.
   const toString = (): string => `/${pattern}/`;
+  const anything = { test: () => true, toString };
+  const size = unrolledLength(pattern);
+  if (size > MAX_PATTERN || size > patternsLeft) return anything;
+  patternsLeft -= size;
   try {
     const compiled = RE2JS.compile(pattern);
-    return { test: (text) => compiled.matcher(text).find(), toString };
+    const perChar = compiled.programSize();
+    return {
+      test(text) {
+        spend(perChar * (text.length + 1));
+        return compiled.matcher(text).find();
+      },
+      toString,
+    };
   } catch {
-    return { test: () => true, toString };
+    return anything;
   }
 }
 
-function tooLargeToList(value: unknown): boolean {
+/** At most: what is repeated so many times is written out as often. */
+function unrolledLength(pattern: string): number {
+  const counts = [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, least, most = ""]) => Math.max(Number(least), Number(most)));
+  return pattern.length * counts.reduce((sum, count) => sum + count, 1);
+}
+
+function lengthOf(value: unknown): number {
   try {
-    return (JSON.stringify(value) ?? "").length > MAX_LISTED_CHARS;
+    return (JSON.stringify(value) ?? "").length;
   } catch {
-    return true;
+    return Number.POSITIVE_INFINITY;
   }
 }
 

@@ -55,6 +55,33 @@ describe("a check against a schema", () => {
     expect(schemaCheck({ $ref: "#/$defs/node", $defs: { node: { properties: { c: twice("node") } } } })(nested)).toEqual([]);
   });
 
+  test.each<[string, object, unknown]>([
+    [
+      "definition that is meant everywhere",
+      { $defs: { d: { properties: numbered(1_900, {}) } }, properties: numbered(1_900, { $ref: "#/$defs/d" }) },
+      {},
+    ],
+    [
+      "choice that is offered everywhere",
+      { items: { enum: Array.from({ length: 3_900 }, (_, n) => `v${n}`) } },
+      Array.from({ length: 100_000 }, () => "v3899"),
+    ],
+    ["choice behind doubling references", doubling({ enum: Array.from({ length: 3_000 }, (_, n) => `v${n}`) }), "v2999"],
+    ["pattern that is longer than it looks", { pattern: `${"(x?){1000}".repeat(50)}$` }, `${"x".repeat(50_000)}y`],
+    ["lot of patterns", { patternProperties: Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`^([a-z]{1,300}){3}${n}`, {}])) }, { a: 1 }],
+    ["pattern for a text that is long", { pattern: "^([a-z]{1,100}){3}$" }, "a".repeat(1_000_000)],
+  ])("[CL6] is soon done with a %s", (_what, schema, value) => {
+    // Without a bound each of them takes a minute or more.
+    expect(schemaCheck(schema)(value)).toEqual([]);
+  });
+
+  test("[CL6] finds twins among many items", () => {
+    const items: unknown[] = Array.from({ length: 30_000 }, (_, n) => ({ n }));
+    expect(schemaCheck({ uniqueItems: true })(items)).toEqual([]);
+    expect(schemaCheck({ uniqueItems: true })([...items, { n: 7 }])).toEqual(["must NOT have duplicate items"]);
+    expect(schemaCheck({ uniqueItems: false })([1, 1])).toEqual([]);
+  });
+
   test("[CL6] matches patterns in linear time, and lets through what such an engine cannot express", () => {
     expect(schemaCheck({ pattern: "^(a+)+$" })(`${"a".repeat(50_000)}!`)).toEqual(['must match pattern "^(a+)+$"']);
     expect(schemaCheck({ pattern: "(a)\\1" })("c")).toEqual([]);
@@ -73,3 +100,12 @@ describe("a check against a schema", () => {
     expect(schemaCheck(schema)({ default: "x" })).toEqual(['"default" must be integer']);
   });
 });
+
+function numbered(count: number, schema: object): object {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, schema]));
+}
+
+function doubling(last: object): object {
+  const steps = Array.from({ length: 16 }, (_, n) => [`a${n}`, { allOf: [{ $ref: `#/$defs/a${n + 1}` }, { $ref: `#/$defs/a${n + 1}` }] }]);
+  return { $ref: "#/$defs/a0", $defs: { ...Object.fromEntries(steps), a16: last } };
+}
