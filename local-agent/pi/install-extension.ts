@@ -28,7 +28,7 @@ export function installExtension(pi: ExtensionAPI, given: PiConfigOptions): void
     return session.end();
   });
   pi.on("mcp_servers_change", () => session.restart());
-  // [PI14]
+  // What servers offer that are kept connected is to be known when the model is asked.
   pi.on("input", async () => {
     const state = session.adapter.state();
     if (state.at === "ready") await state.adapter.pool.refreshKeptAlive(AbortSignal.timeout(REFRESH_MS));

@@ -2,15 +2,14 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Adapter } from "../adapter/adapter.ts";
 import { systemTimers } from "../node/system-time.ts";
+import { attachAdapter } from "./attach-adapter.ts";
 import type { PiConfigOptions } from "./configuration.ts";
-import { footerText } from "./footer.ts";
 import { createKeptApprovals } from "./kept-approvals.ts";
-import { EMPTY_STATUS, MCP_STATUS_EVENT, statusSnapshot } from "./mcp-status.ts";
+import { EMPTY_STATUS, MCP_STATUS_EVENT } from "./mcp-status.ts";
 import type { PiHost } from "./pi-host.ts";
 import { createPiTools } from "./pi-tools.ts";
 import { createPromptCommands } from "./prompt-commands.ts";
 import { createSessionAdapter, type SessionAdapter } from "./session-adapter.ts";
-import { startupNotice } from "./startup-notice.ts";
 
 export interface PiSession {
   readonly adapter: SessionAdapter;
@@ -47,21 +46,12 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
   }
 
   function onReady(made: Adapter): () => void {
-    const tellStart = startupNotice(made, (text, level) => context?.ui.notify(text, level));
-    const onChange = (): void => {
-      pi.events.emit(MCP_STATUS_EVENT, statusSnapshot(made, Date.now()));
-      context?.ui.setStatus("mcp", footerText(made));
-      tellStart();
+    const unwatch = watchLife(pi, () => void adapter.end());
+    const detach = attachAdapter(made, { host, tools, prompts });
+    return () => {
+      unwatch();
+      detach();
     };
-    tools.sync(made);
-    prompts.sync(made);
-    onChange();
-    return made.subscribe((event) => {
-      if (event.t === "tools") tools.sync(made);
-      if (event.t === "prompts") prompts.sync(made);
-      if (event.t === "notice") context?.ui.notify(event.text, event.level);
-      else onChange();
-    });
   }
 
   async function start(): Promise<void> {
@@ -101,6 +91,21 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
       pi.events.emit(MCP_STATUS_EVENT, EMPTY_STATUS);
     },
   };
+}
+
+const WATCH_MS = 2000;
+
+/** [PI12] A program that embeds Pi may dispose of a session without saying so; what Pi gave the extension throws from then on. */
+function watchLife(pi: ExtensionAPI, onEnd: () => void): () => void {
+  const timer = setInterval(() => {
+    try {
+      pi.getFlag("mcp-config");
+    } catch {
+      onEnd();
+    }
+  }, WATCH_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** What comes while it runs is one more run, however often it came. */

@@ -1,0 +1,235 @@
+/** The extension in programs that embed Pi: a configuration given whole, several at once, sessions that never begin, other extensions. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { SessionManager } from "@earendil-works/pi-coding-agent";
+import { describe, expect, test, vi } from "vitest";
+import { createMcpAdapter, MCP_STATUS_EVENT, MCP_TOOL_APPROVAL_REQUEST_EVENT } from "../../../local-agent/pi/extension.ts";
+import type { McpToolApprovalRequest } from "../../../local-agent/pi/approval-broker.ts";
+import type * as Declared from "../../../local-agent/pi/pi-relay.d.ts";
+import type { McpStatusSnapshot } from "../../../local-agent/pi/mcp-status.ts";
+import { isAlive } from "../../support/alive.ts";
+import { embedPi, piHome } from "../../support/pi-sdk-session.ts";
+import { tempDir } from "../../support/temp-dir.ts";
+import { fixtureCommand, readJournal } from "../../support/upstream-fixture.ts";
+import { waitUntil } from "../../support/wait-until.ts";
+
+interface Upstream {
+  readonly entry: Record<string, unknown>;
+  /** Pids of those that live. */
+  readonly living: () => number[];
+  readonly calls: () => string[];
+}
+
+function upstream(name: string, more: Record<string, unknown> = {}): Upstream {
+  const journal = join(tempDir(), "journal");
+  const pids = (): number[] => readJournal(journal).flatMap(({ event, pid }) => (event === "start" ? [pid] : []));
+  return {
+    entry: { ...fixtureCommand(name, "--journal", journal), ...more },
+    living: () => pids().filter(isAlive),
+    calls: () => readJournal(journal).flatMap(({ tool }) => tool ?? []),
+  };
+}
+
+const ECHO = 'mcp {"tool":"good_echo","args":{"text":"hello"}}';
+
+describe("a configuration that is given whole", () => {
+  test("[PI3] is a copy, reads and writes no file, and works with what needs none", async () => {
+    const { project } = piHome();
+    writeFileSync(join(project, ".mcp.json"), JSON.stringify({ mcpServers: { other: { command: "false" } } }));
+    const good = upstream("good");
+    const config = { mcpServers: { good: good.entry } };
+    const extension = createMcpAdapter({ config });
+    config.mcpServers.good = { command: "false" };
+    const pi = await embedPi(project, [extension]);
+    await pi.begin();
+    const [called, listed] = await pi.calls(ECHO, "mcp {}");
+    expect(called).toMatchObject({ text: "hello", isError: false });
+    expect(listed?.text).not.toContain("other");
+    await pi.session.prompt("/mcp disable good");
+    expect(JSON.stringify(pi.session.messages.at(-1))).toContain("/mcp disable is not available here");
+    await pi.session.prompt("/mcp");
+    expect(JSON.stringify(pi.session.messages.at(-1))).toContain("good: connected");
+    expect(existsSync(join(project, ".pi"))).toBe(false);
+  });
+
+  test("[PI7] two in one process have servers of their own, and the end of one is not felt by the other", async () => {
+    const { project } = piHome();
+    const [one, two] = [upstream("good"), upstream("legacy-only")];
+    const first = await embedPi(project, [createMcpAdapter({ config: { mcpServers: { good: one.entry } } })]);
+    const second = await embedPi(project, [createMcpAdapter({ config: { mcpServers: { plain: two.entry } } })]);
+    await Promise.all([first.begin(), second.begin()]);
+    expect((await first.calls(ECHO))[0]).toMatchObject({ text: "hello" });
+    expect((await second.calls(ECHO))[0]).toMatchObject({ isError: true });
+    expect((await second.calls('mcp {"tool":"plain_echo","args":{"text":"me too"}}'))[0]).toMatchObject({ text: "me too" });
+    first.dispose();
+    await waitUntil("the first one's server has ended", () => one.living().length === 0);
+    expect((await second.calls('mcp {"tool":"plain_echo","args":{"text":"still"}}'))[0]).toMatchObject({ text: "still" });
+    expect(two.living()).toHaveLength(1);
+  });
+});
+
+describe("a program that begins no session", () => {
+  test("[PI10] [PI11] [PI12] only what is to be connected at once is, and a session that begins later has the only process", async () => {
+    const { project } = piHome();
+    const [eager, lazy] = [upstream("good", { lifecycle: "eager" }), upstream("legacy-only")];
+    const pi = await embedPi(project, [createMcpAdapter({ config: { mcpServers: { good: eager.entry, plain: lazy.entry } } })]);
+    await waitUntil("the eager server has started", () => eager.living().length === 1);
+    await pi.begin();
+    await waitUntil("one process is left", () => eager.living().length === 1 && pi.tools().includes("mcp"));
+    expect((await pi.calls(ECHO))[0]).toMatchObject({ text: "hello" });
+    expect(eager.living()).toHaveLength(1);
+    pi.dispose();
+    await waitUntil("nothing is left", () => eager.living().length + lazy.living().length === 0);
+  });
+});
+
+describe("beside other extensions", () => {
+  test("[PI4] [PI5] servers they register are there at once, below what files say, and go with their registration", async () => {
+    const { project } = piHome();
+    const [brought, later] = [upstream("good", { directTools: ["echo"] }), upstream("legacy-only")];
+    let other: ExtensionAPI | undefined;
+    const pi = await embedPi(project, [
+      createMcpAdapter(),
+      (api) => {
+        other = api;
+        api.registerMcpServer("good", brought.entry as never);
+        api.registerMcpServer("off", { command: "false" });
+      },
+    ]);
+    writeFileSync(join(project, ".mcp.json"), JSON.stringify({ mcpServers: { off: { disabled: true } } }));
+    await pi.begin();
+    expect((await pi.calls(ECHO))[0]).toMatchObject({ text: "hello" });
+    expect((await pi.calls("mcp {}"))[0]?.text).toMatch(/"off".*disabled/);
+    await waitUntil("its direct tool is there", () => pi.tools().includes("good_echo"));
+    other?.registerMcpServer("plain", later.entry as never);
+    other?.unregisterMcpServer("good");
+    await waitUntil("it is gone", () => brought.living().length === 0 && !pi.tools().includes("good_echo"));
+    const [gone, added] = await pi.calls('good_echo {"text":"x"}', 'mcp {"tool":"plain_echo","args":{"text":"new"}}');
+    expect(gone).toMatchObject({ isError: true, text: expect.stringContaining("not found") as string });
+    expect(added).toMatchObject({ text: "new", isError: false });
+  });
+
+  test("[PI55] they are told how the servers stand: at the start, at changes, and an empty report at the end", async () => {
+    const { project } = piHome();
+    const told: McpStatusSnapshot[] = [];
+    const good = upstream("good");
+    const config = { mcpServers: { good: good.entry, off: { command: "false", disabled: true } } };
+    const pi = await embedPi(project, [
+      createMcpAdapter({ config }),
+      (api) => void api.events.on(MCP_STATUS_EVENT, (snapshot) => told.push(snapshot as McpStatusSnapshot)),
+    ]);
+    await pi.begin();
+    expect(told[0]).toMatchObject({ version: 1, connectedCount: 0, disabledCount: 1, totalTools: 0 });
+    await pi.calls(ECHO);
+    await waitUntil("it is told of the connection", () => told.at(-1)?.connectedCount === 1);
+    expect(told.at(-1)).toMatchObject({
+      totalTools: 12,
+      totalResources: 2,
+      servers: [
+        { name: "good", status: "connected", toolCount: 12 },
+        { name: "off", status: "disabled" },
+      ],
+    });
+    await pi.session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" });
+    expect(told.at(-1)).toEqual({ version: 1, servers: [], totalTools: 0, totalResources: 0, connectedCount: 0, disabledCount: 0 });
+  });
+
+  test("[PI20] whoever claims a call first decides about it, and who fails to has denied it", async () => {
+    const { project } = piHome();
+    const good = upstream("good");
+    const asked: McpToolApprovalRequest[] = [];
+    let decide: () => unknown = () => "abstain";
+    const broker = (api: ExtensionAPI): void => {
+      api.events.on(MCP_TOOL_APPROVAL_REQUEST_EVENT, (event) => {
+        const request = event as McpToolApprovalRequest;
+        asked.push(request);
+        request.claim(() => decide() as never);
+      });
+    };
+    const second = (api: ExtensionAPI): void => {
+      api.events.on(MCP_TOOL_APPROVAL_REQUEST_EVENT, (event) => (event as McpToolApprovalRequest).claim(() => "allow_once"));
+    };
+    const config = { settings: { approveTools: ["good_add"] }, mcpServers: { good: good.entry } };
+    const pi = await embedPi(project, [createMcpAdapter({ config }), broker, second]);
+    await pi.begin();
+    const add = 'mcp {"tool":"good_add","args":{"a":1,"b":2}}';
+    const answer = async (next: () => unknown, line = add): Promise<unknown> => {
+      decide = next;
+      return (await pi.calls(line))[0]?.details["error"] ?? "ran";
+    };
+    expect(await answer(() => "abstain")).toBe("approval_required");
+    expect(await answer(() => "allow_once")).toBe("ran");
+    expect(await answer(() => "deny")).toBe("approval_denied");
+    expect(await answer(() => "whatever")).toBe("approval_denied");
+    expect(
+      await answer(() => {
+        throw new Error("broken");
+      }),
+    ).toBe("approval_denied");
+    expect(await answer(() => "deny", ECHO)).toBe("approval_denied");
+    expect(await answer(() => "abstain", ECHO)).toBe("ran");
+    expect(asked[0]).toMatchObject({
+      serverName: "good",
+      originalToolName: "add",
+      prefixedToolName: "good_add",
+      args: { a: 1, b: 2 },
+      origin: "proxy",
+    });
+    expect(good.calls()).toEqual(["add", "echo"]);
+  });
+});
+
+describe("what was allowed for the session", () => {
+  test("[PI23] is kept with the session's branch: a later run of it asks no more, another session does", async () => {
+    const { project } = piHome();
+    const good = upstream("good");
+    const config = { settings: { approveTools: true }, mcpServers: { good: good.entry } };
+    const allow = (api: ExtensionAPI): void => {
+      api.events.on(MCP_TOOL_APPROVAL_REQUEST_EVENT, (event) => (event as McpToolApprovalRequest).claim(() => "allow_for_session"));
+    };
+    const kept = SessionManager.inMemory(project);
+    const first = await embedPi(project, [createMcpAdapter({ config }), allow], kept);
+    await first.begin();
+    expect((await first.calls(ECHO))[0]).toMatchObject({ text: "hello" });
+    first.dispose();
+    const entry = kept.getBranch().find((each) => each.type === "custom" && each.customType === "mcp-approval-v1");
+    expect(entry).toMatchObject({ data: { version: 1, kind: "tool", decision: "allow_for_session", serverName: "good", originalToolName: "echo" } });
+    const resumed = await embedPi(project, [createMcpAdapter({ config })], kept);
+    await resumed.begin();
+    expect((await resumed.calls(ECHO))[0]).toMatchObject({ text: "hello" });
+    expect((await resumed.calls(ECHO.replace("hello", "other")))[0]).toMatchObject({ details: { error: "approval_required" } });
+  });
+});
+
+describe("direct tools", () => {
+  test("[PI57] [PI59] follow what the server offers unless frozen, and MCP_DIRECT_TOOLS chooses them for one run", async () => {
+    const { project } = piHome();
+    const grow = 'mcp {"tool":"good_grow"}';
+    const run = async (settings: Record<string, unknown>): Promise<readonly string[]> => {
+      const good = upstream("good", { directTools: true, excludeTools: ["read_*"] });
+      const pi = await embedPi(project, [createMcpAdapter({ config: { settings, mcpServers: { good: good.entry } } })]);
+      await pi.begin();
+      await pi.calls('mcp {"connect":"good"}');
+      await waitUntil("the tools are there", () => pi.tools().includes("good_grow"));
+      await pi.calls(grow);
+      if (settings["freezeDirectTools"] !== true) await waitUntil("the new one is there", () => pi.tools().includes("good_grown"));
+      await pi.calls(ECHO);
+      const tools = pi.tools();
+      pi.dispose();
+      return tools;
+    };
+    expect(await run({})).toContain("good_grown");
+    expect(await run({ freezeDirectTools: true })).not.toContain("good_grown");
+    vi.stubEnv("MCP_DIRECT_TOOLS", "good/grow");
+    expect(await run({ freezeDirectTools: true })).toEqual(["mcp", "mcpScript", "good_grow"]);
+  });
+});
+
+test("[PI8] what the package says it exports is what it exports", async () => {
+  const actual = await import("../../../local-agent/pi/extension.ts");
+  const declared: typeof Declared = actual;
+  const text = readFileSync(join(import.meta.dirname, "../../../local-agent/pi/pi-relay.d.ts"), "utf8");
+  const named = [...text.matchAll(/^export declare (?:function|const) (\w+)/gm)].map(([, name]) => name ?? "");
+  expect(Object.keys(declared).toSorted()).toEqual([...named, "default"].toSorted());
+});
