@@ -87,7 +87,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
     namespaceTools: surface.namespaceTools,
     namespace: (name, call) => frame("namespace", () => callNamespace(name, call, parts, surface.namespaceTools())),
     direct: (name, call) => frame("direct", () => callDirect(name, call, parts, surface.directTools())),
-    promptCommands: () => promptCommands(pool),
+    promptCommands: () => promptCommands(pool).commands,
     prompt: (command, line, call) => fetchPrompt(command, line, pool, call),
     subscribe: surface.subscribe,
     async close() {

@@ -7,6 +7,7 @@ import { type DirectSelection, namespaceProxies, parseDirectOverride, selectDire
 import type { ServerDefinition, UpstreamConfig } from "./config/server-definition.ts";
 import { createDirectSurface } from "./direct/direct-surface.ts";
 import type { Environment } from "./ports.ts";
+import { promptCommands } from "./proxy/prompt-commands.ts";
 import { mcpTool } from "./proxy/mcp-tool.ts";
 import { namespaceTool } from "./proxy/namespace-tool.ts";
 import { SCRIPT_TOOL } from "./script/script-tool.ts";
@@ -92,7 +93,7 @@ export function createSurface(parts: SurfaceParts): Surface {
   }
 
   function warn(): void {
-    for (const { server, message } of [...view.all().warnings, ...selection.direct().warnings])
+    for (const { server, message } of [...view.all().warnings, ...selection.direct().warnings, ...promptCommands(pool).warnings])
       events.notice(`${visibleLine(server, 100)}: ${message}`);
     const count = direct.tools().filter(({ shown }) => shown).length;
     if (settings.warnOnLargeDirectTools && count >= MANY_DIRECT_TOOLS) events.notice(manyTools(count));
@@ -113,8 +114,9 @@ function createSelection({ config, pool, view, env, sha256, isNative }: SurfaceP
   };
   const namespaces = (): readonly NamespaceTool[] => {
     if (!config.settings.namespaceProxyTools) return [];
-    const { proxies } = namespaceProxies(view.all().entries, direct().tools, { sha256, isReserved: isNative });
-    return proxies.map(({ name, server }) => namespaceTool(name, server));
+    return namespaceProxies(view.all().entries, direct().tools, { sha256, isReserved: isNative }).map(({ name, server }) =>
+      namespaceTool(name, server),
+    );
   };
   return { direct, namespaces };
 }

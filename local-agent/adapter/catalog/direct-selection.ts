@@ -103,19 +103,15 @@ export function namespaceProxies(
   entries: readonly CatalogEntry[],
   direct: readonly SelectedTool[],
   options: { readonly sha256: (text: string) => string; readonly isReserved: (name: string) => boolean },
-): { readonly proxies: readonly NamespaceProxy[]; readonly warnings: readonly CatalogWarning[] } {
+): readonly NamespaceProxy[] {
   const shown = new Set(direct.filter((tool) => tool.shown).map(({ entry }) => entry));
   const names = new Set(direct.map(({ entry }) => entry.displayed));
   const servers = [...new Set(entries.filter((entry) => !shown.has(entry)).map(({ server }) => server))];
   const wanted = Map.groupBy(servers, (server) => namespaceProxyName(server, options.sha256));
-  const proxies: NamespaceProxy[] = [];
-  const warnings: CatalogWarning[] = [];
-  for (const [name, claimants] of wanted) {
-    const [server, other] = claimants;
-    if (server !== undefined && other === undefined && !names.has(name) && !options.isReserved(name)) proxies.push({ name, server });
-    else warnings.push(...claimants.map((server) => ({ server, message: `It gets no tool "${line(name)}": the name is taken.` })));
-  }
-  return { proxies, warnings };
+  return [...wanted].flatMap(([name, [server, other]]) => {
+    const isFree = other === undefined && !names.has(name) && !options.isReserved(name);
+    return server !== undefined && isFree ? [{ name, server }] : [];
+  });
 }
 
 function unknownServers({ override, servers }: DirectChoice): CatalogWarning[] {

@@ -9,14 +9,16 @@ import type { UpstreamPrompt } from "./upstream-catalog.ts";
 /** Longer ones are no names but attacks on whoever shows them. */
 const MAX_NAME = 256;
 
+export interface PromptCommands {
+  readonly commands: readonly PromptCommand[];
+  readonly warnings: readonly CatalogWarning[];
+}
+
 /**
  * One command for each prompt, in the order they were listed. Of two servers that get one command with short names both get the long one;
  * what is still the same then is left out with a warning, because the person could not know which of them runs.
  */
-export function promptCommands(sources: readonly CatalogSource[]): {
-  readonly commands: readonly PromptCommand[];
-  readonly warnings: readonly CatalogWarning[];
-} {
+export function promptCommands(sources: readonly CatalogSource[]): PromptCommands {
   const warnings: CatalogWarning[] = [];
   const offered = sources.flatMap(offers);
   const short = Map.groupBy(offered, (offer) => commandOf(offer, offer.prefix));

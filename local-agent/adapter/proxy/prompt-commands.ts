@@ -2,19 +2,19 @@
 import type { GetPromptResult } from "@modelcontextprotocol/client";
 import { err, ok } from "../../../shared/result.ts";
 import type { Result } from "../../../shared/result.ts";
-import type { AdapterCall, PromptCommand } from "../adapter.ts";
+import type { AdapterCall } from "../adapter.ts";
 import { thrownFailure } from "../call/call-failure.ts";
-import { promptCommands as namedCommands } from "../catalog/prompt-commands.ts";
+import { promptCommands as namedCommands, type PromptCommands } from "../catalog/prompt-commands.ts";
 import type { UpstreamPool } from "../upstream/upstream-pool.ts";
 import { promptArguments } from "./prompts.ts";
 
 /** [CL82] From what is known of the servers, connected or not; names are those of docs/spec/upstream-catalog.md. */
-export function promptCommands(pool: UpstreamPool): readonly PromptCommand[] {
+export function promptCommands(pool: UpstreamPool): PromptCommands {
   const sources = pool.servers().flatMap((server) => {
     const definition = pool.definition(server);
     return definition === null ? [] : [{ definition, held: pool.held(server) }];
   });
-  return namedCommands(sources).commands;
+  return namedCommands(sources);
 }
 
 export async function fetchPrompt(
@@ -23,7 +23,7 @@ export async function fetchPrompt(
   pool: UpstreamPool,
   call: Pick<AdapterCall, "signal" | "caller">,
 ): Promise<Result<GetPromptResult, string>> {
-  const found = promptCommands(pool).find((each) => each.command === command.replace(/^\//, ""));
+  const found = promptCommands(pool).commands.find((each) => each.command === command.replace(/^\//, ""));
   if (found === undefined) return err(`There is no prompt command "/${command.replace(/^\//, "")}".`);
   const { server, prompt } = found;
   const values = promptArguments(line, prompt, found.command);

@@ -193,6 +193,14 @@ describe("what a host is offered", () => {
 });
 
 describe("prompts", () => {
+  test("[CT42] that would be one command are left out, and the person is told", async () => {
+    const under = await adapterUnderTest({ box: { tools: {}, prompts: [{ name: "a b" }, { name: "a_b" }, { name: "c" }] } });
+    await under.mcp({ connect: "box" });
+    expect(under.adapter.promptCommands().map(({ command }) => command)).toEqual(["mcp__box__c"]);
+    const text = 'box: 2 prompts are left out, because all of them would be "/mcp__box__a_b".';
+    expect(under.events).toContainEqual({ t: "notice", level: "warning", text });
+  });
+
   const plan = {
     name: "create plan",
     arguments: [{ name: "goal", required: true }],
