@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type Transport, SdkHttpError, SseError, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { HttpServer } from "../adapter/config/server-definition.ts";
 import type { TransportFailure } from "../adapter/ports.ts";
+import { shownAddress } from "../adapter/upstream/shown-address.ts";
 import { probeAddress } from "./address-probe.ts";
 import { isUnavailable, networkVerdict, unavailable, verdictOf } from "./address-verdict.ts";
 import type { BearerSource } from "./bearer-tokens.ts";
@@ -32,7 +33,7 @@ export async function openHttp(options: HttpRequestOptions, wire: "streamable-ht
 export async function explainHttp(options: HttpRequestOptions, error: unknown): Promise<TransportFailure | null> {
   try {
     const url = addressOf(options.server.url, options.server.literal, options.host);
-    const address = `${url.origin}${url.pathname}`;
+    const address = shownAddress(url.href);
     const status = statusOf(error);
     if (error instanceof UnauthorizedError || status === 401) return refusedLogin(address, options.bearer(url) !== null);
     if (status !== null && isUnavailable(status)) return unavailable(status, address, null);

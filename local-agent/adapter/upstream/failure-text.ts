@@ -1,5 +1,6 @@
 /** What is told of a connection that could not be made. Pure. */
 import { SdkHttpError } from "@modelcontextprotocol/client";
+import { withShownAddresses } from "./shown-address.ts";
 
 /** A cause is shown to a model, again and again while the server is down. */
 const MAX_CAUSE = 1000;
@@ -9,8 +10,8 @@ const STDERR_LINES = 3;
 const MAX_CAUSES = 4;
 
 /**
- * One line on why, at most 1,000 characters, with the last lines of the process's error stream. Addresses lose their query: it may hold
- * a key.
+ * One line on why, at most 1,000 characters, with the last lines of the process's error stream. Addresses lose what may be a
+ * key (shown-address.ts).
  */
 export function failureText(error: unknown, stderrTail: string): string {
   const cause = cut(withoutQueries(oneLine(messages(error).join(": "))), MAX_MESSAGE) || "no reason was given";
@@ -50,5 +51,5 @@ function oneLine(text: string): string {
 }
 
 function withoutQueries(text: string): string {
-  return text.replaceAll(/(\w+:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/g, "$1");
+  return withShownAddresses(text).replaceAll(/(\w+:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/g, "$1");
 }

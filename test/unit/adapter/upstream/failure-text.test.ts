@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { shownAddress } from "../../../../local-agent/adapter/upstream/shown-address.ts";
 import { failureText } from "../../../../local-agent/adapter/upstream/failure-text.ts";
 import { httpError } from "../../../support/scripted-upstreams.ts";
 
@@ -26,4 +27,14 @@ test("[UP8] it keeps no query of an address", () => {
   const text = failureText(new Error("GET https://example.com/mcp?token=hush#also failed"), "opening http://a.b/c?key=hush2\n");
   expect(text).toContain("https://example.com/mcp failed");
   expect(text).not.toMatch(/hush/);
+});
+
+test.each([
+  ["https://mcp.example/api/mcp/s/MzE0YTk1ZjItYjI/mcp?key=1#a", "https://mcp.example/api/mcp/s/…/mcp"],
+  ["https://mcp.example/v1.2/sse/", "https://mcp.example/v1.2/sse/"],
+  ["http://127.0.0.1:8000/a8f5f167f44f4964/x", "http://127.0.0.1:8000/…/x"],
+  ["https://mcp.example", "https://mcp.example"],
+])("[UT44] of %s a client reads %s", (address, shown) => {
+  expect(shownAddress(address)).toBe(shown);
+  expect(failureText(new Error(`no answer from ${address}. Try later`), "")).toBe(`no answer from ${shown}. Try later`);
 });

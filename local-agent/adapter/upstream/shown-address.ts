@@ -1,0 +1,16 @@
+/** Web addresses as a remote client may read them. Pure. */
+
+/** A word or a version, as people name paths; a key is longer, or mixes letters and digits. */
+const PLAIN = /^(?:[a-z][a-z._-]{0,19}|v?\d{1,4}(?:\.\d{1,4}){0,3})$/i;
+
+/** Without its query and fragment, and without the parts of its path that may be a key: some services put one there. */
+export function shownAddress(address: string): string {
+  const [, origin = "", path = ""] = /^(\w+:\/\/[^/?#]*)([^?#]*)/.exec(address) ?? [];
+  const parts = path.split("/").map((part) => (part === "" || PLAIN.test(part) ? part : "…"));
+  return origin + parts.join("/");
+}
+
+/** Every web address in a text, so. */
+export function withShownAddresses(text: string): string {
+  return text.replaceAll(/\bhttps?:\/\/[^\s"'<>()]*[^\s"'<>().,:;]/gi, shownAddress);
+}
