@@ -34,6 +34,8 @@ export async function fetchPrompt(
     );
     return used.ok ? ok(used.value) : err(used.error.message);
   } catch (error) {
-    return err(thrownFailure(error, { server, aborted: call.signal.aborted }).message.replace("call tool", "fetch the prompt"));
+    return err(
+      thrownFailure(error, { server, aborted: call.signal.aborted }).message.replace(/^Failed to call tool:/, "Failed to fetch the prompt:"),
+    );
   }
 }

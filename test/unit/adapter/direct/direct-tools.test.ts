@@ -222,4 +222,15 @@ describe("prompts", () => {
     });
     expect(await under.adapter.prompt("mcp__nothing__x", "", call)).toMatchObject({ ok: false });
   });
+
+  test("[CL30] that fail are told in the server's own words", async () => {
+    const refuse = () => {
+      throw new Error("cannot call tool now");
+    };
+    const under = await adapterUnderTest({ box: { tools: {}, prompts: [{ name: "plan", get: refuse }] } });
+    await under.mcp({ connect: "box" });
+    const { args: _args, ...call } = adapterCall({});
+    const error = "Failed to fetch the prompt: cannot call tool now (MCP error -32603)";
+    expect(await under.adapter.prompt("mcp__box__plan", "", call)).toEqual({ ok: false, error });
+  });
 });
