@@ -130,6 +130,7 @@ function bound(pool: UpstreamPool): UpstreamPool {
     start: () => pool.start(),
     connect: (server, options) => pool.connect(server, options),
     use: (server, options, use) => pool.use(server, options, use),
+    hold: (server) => pool.hold(server),
     refreshKeptAlive: (signal) => pool.refreshKeptAlive(signal),
     disconnect: (server) => pool.disconnect(server),
     subscribe: (listener) => pool.subscribe(listener),

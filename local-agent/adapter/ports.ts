@@ -111,7 +111,9 @@ export type CallOrigin = "proxy" | "direct" | "script" | "resource";
 export type Caller =
   | { readonly kind: "remote"; readonly principalId: string; readonly client: string; readonly probe: () => void }
   /** The model of the Pi session that the adapter runs in. */
-  | { readonly kind: "pi" };
+  | { readonly kind: "pi" }
+  /** Another process that uses a connection of this adapter; it answers itself what is asked during its requests. */
+  | { readonly kind: "attached"; readonly forms: Pick<PersonForms, "ask">; readonly sampler: Pick<Sampler, "sample"> };
 
 export interface UpstreamApprovalRequest {
   readonly requestId: string;
@@ -167,6 +169,8 @@ export interface Sampler {
   sample(request: {
     readonly server: string;
     readonly params: CreateMessageRequestParams;
+    /** During whose request the server asks. */
+    readonly caller: Caller;
     readonly signal: AbortSignal;
   }): Promise<CreateMessageResult>;
 }

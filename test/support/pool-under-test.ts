@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { ServerDefinition, UpstreamConfig } from "../../local-agent/adapter/config/server-definition.ts";
-import type { Caller, StoredCatalog, TransportFactory, TrustSubject, UpstreamQuestion } from "../../local-agent/adapter/ports.ts";
+import type { AdapterPorts, Caller, StoredCatalog, TransportFactory, TrustSubject, UpstreamQuestion } from "../../local-agent/adapter/ports.ts";
 import { createUpstreamPool } from "../../local-agent/adapter/upstream/pool.ts";
 import type { PoolEvent, UpstreamPool, UseOptions } from "../../local-agent/adapter/upstream/upstream-pool.ts";
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
@@ -31,6 +31,8 @@ export interface PoolGiven {
   /** Absent: the test moves time. */
   readonly time?: Clock & Timers;
   readonly others?: UpstreamConfig["servers"];
+  /** In place of those that a test answers. */
+  readonly ports?: Partial<Pick<AdapterPorts, "forms" | "sampler">>;
 }
 
 export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
@@ -80,6 +82,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
         available: true,
         sample: async () => ({ model: "scripted", role: "assistant", content: { type: "text", text: "sampled" } }),
       },
+      ...given.ports,
     },
   });
   pool.subscribe((event) => events.push(event));

@@ -93,6 +93,10 @@ class Pool implements UpstreamPool {
     }
   }
 
+  hold(server: string): () => void {
+    return this.#slots.get(server)?.hold() ?? (() => undefined);
+  }
+
   async refreshKeptAlive(signal: AbortSignal): Promise<void> {
     const { clock, timers } = this.#options.ports;
     const before = clock.now() - MOMENT_MS;

@@ -79,8 +79,8 @@ export function createQuestions(options: QuestionOptions): Questions {
       }
       if (capabilities.sampling !== undefined) {
         client.setRequestHandler("sampling/createMessage", ({ params }, context) =>
-          answered<CreateMessageResult>("sampling", context.mcpReq.signal, refuseSampling, (_use, signal) =>
-            ports.sampler.sample({ server, params, signal }),
+          answered<CreateMessageResult>("sampling", context.mcpReq.signal, refuseSampling, (use, signal) =>
+            ports.sampler.sample({ server, params, caller: use.caller, signal }),
           ),
         );
       }

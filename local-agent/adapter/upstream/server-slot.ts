@@ -53,6 +53,9 @@ export class ServerSlot {
   #wasConnected = false;
   #parked = false;
   #closed = false;
+  #holds = 0;
+  /** When the last of them ended. */
+  #releasedAt = 0;
   readonly #retired = new Set<LiveUpstream>();
 
   constructor(definition: ServerDefinition, context: SlotContext, stored: UpstreamCatalog | null) {
@@ -100,9 +103,21 @@ export class ServerSlot {
       wasConnected: this.#wasConnected,
       parked: this.#parked,
       inFlight: this.#live?.inFlight() ?? 0,
-      lastUsedAt: this.#live?.lastUsedAt() ?? 0,
+      lastUsedAt: this.#holds > 0 ? this.#context.ports.clock.now() : Math.max(this.#live?.lastUsedAt() ?? 0, this.#releasedAt),
       failedAt: this.#failure?.at ?? null,
       failures: this.#failure?.count ?? 0,
+    };
+  }
+
+  /** [UP59] Somebody counts as a user of it, calls or not; the returned function ends that once. */
+  hold(): () => void {
+    let held = true;
+    this.#holds++;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holds--;
+      this.#releasedAt = this.#context.ports.clock.now();
     };
   }
 

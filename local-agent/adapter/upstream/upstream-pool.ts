@@ -91,6 +91,11 @@ export interface UpstreamPool {
    * runs again. Rejects with whatever `use` threw; an end of the connection meanwhile is such an error.
    */
   use<T>(server: string, options: UseOptions, use: (upstream: UsedUpstream) => Promise<T>): Promise<Result<T, ConnectFailure>>;
+  /**
+   * From now on the server is not disconnected for being idle; the returned function ends that, and may be called again. Connects to
+   * nothing.
+   */
+  hold(server: string): () => void;
   /** Lists again what keep-alive servers offer, if that is older than a moment; for a host about to start a turn. Bounded in time. */
   refreshKeptAlive(signal: AbortSignal): Promise<void>;
   /** Ends one server's connection; later uses connect again. */

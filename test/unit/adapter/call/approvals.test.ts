@@ -86,7 +86,7 @@ describe("an approval", () => {
   test.each(["call", "server"] as const)("[CL34] of one client (%s) is none of another's, nor of Pi's", async (remember) => {
     const under = await guarded(true, { approve: () => allow(remember) });
     for (const caller of [remote("grant:1"), remote("grant:2"), PI, remote("grant:1"), PI]) await under.mcp({ tool: "box_look" }, { caller });
-    expect(under.asked.map(({ caller }) => (caller.kind === "pi" ? "pi" : caller.principalId))).toEqual(["grant:1", "grant:2", "pi"]);
+    expect(under.asked.map(({ caller }) => (caller.kind === "remote" ? caller.principalId : caller.kind))).toEqual(["grant:1", "grant:2", "pi"]);
   });
 
   test("[CL34] of a whole server covers its other tools", async () => {

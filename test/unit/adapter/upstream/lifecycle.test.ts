@@ -68,6 +68,23 @@ test("[UP50] an unused lazy server is disconnected after its idle time, not whil
   expect(await echo(pool, "demo")).toMatchObject({ ok: true });
 });
 
+test("[UP59] a held server is not idle, and its idle time begins when the last one lets go", async () => {
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { idleTimeoutMs: 120_000 })] });
+  await echo(pool, "demo");
+  const [first, second] = [pool.hold("demo"), pool.hold("demo")];
+  await advance(clock, 600_000, 30_000);
+  first();
+  first();
+  await advance(clock, 600_000, 30_000);
+  expect(upstreams.living("demo")).toBe(1);
+  second();
+  await advance(clock, 90_000, 30_000);
+  expect(upstreams.living("demo")).toBe(1);
+  await advance(clock, 90_000, 30_000);
+  expect(upstreams.living("demo")).toBe(0);
+  expect(pool.hold("nobody")).not.toThrow();
+});
+
 test("[UP50] a server without an idle time stays connected", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { idleTimeoutMs: null })] });
   await echo(pool, "demo");
