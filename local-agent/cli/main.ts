@@ -2,7 +2,8 @@
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Result } from "../../shared/result.ts";
-import { findDirectories, type Directories } from "../daemon/config-dir.ts";
+import type { Directories } from "../daemon/config-dir.ts";
+import { findDirectories } from "../node/state-directories.ts";
 import { findInstallation, type Installation } from "../daemon/installation.ts";
 import { readRememberedRelay } from "../daemon/remembered-relay.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";

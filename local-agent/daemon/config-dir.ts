@@ -4,7 +4,7 @@
  * Rules: docs/spec/start.md, ST10 to ST13.
  */
 import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, type Stats } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import writeFileAtomic from "write-file-atomic";
 import { StartFailure, systemErrorCode } from "./start-failure.ts";
@@ -12,15 +12,6 @@ import { StartFailure, systemErrorCode } from "./start-failure.ts";
 export interface Directories {
   readonly config: string;
   readonly state: string;
-}
-
-/** XDG Base Directory: a relative variable is invalid and ignored. */
-export function findDirectories(env: Readonly<Record<string, string | undefined>>, home: string): Directories {
-  const base = (variable: string, fallback: string): string => {
-    const value = env[variable] ?? "";
-    return join(isAbsolute(value) ? value : join(home, fallback), "pimcp");
-  };
-  return { config: base("XDG_CONFIG_HOME", ".config"), state: base("XDG_STATE_HOME", join(".local", "state")) };
 }
 
 /** Makes a directory that only this account can look into. Throws `StartFailure` when it belongs to somebody else. */

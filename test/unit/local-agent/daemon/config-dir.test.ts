@@ -1,13 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  findDirectories,
-  preparePrivateDirectory,
-  readOrMint,
-  readPrivateFile,
-  writePrivateFile,
-} from "../../../../local-agent/daemon/config-dir.ts";
+import { preparePrivateDirectory, readOrMint, readPrivateFile, writePrivateFile } from "../../../../local-agent/daemon/config-dir.ts";
+import { findDirectories } from "../../../../local-agent/node/state-directories.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
