@@ -18,7 +18,7 @@ export interface StdioOpener extends ValueHost {
 export async function openStdio(definition: ServerDefinition, server: StdioServer, host: StdioOpener, signal: AbortSignal): Promise<StdioTransport> {
   const values = server.plugin === null ? await ordinaryValues(server, host, signal) : pluginValues(server, server.plugin);
   if (server.plugin !== null) await makeDataDirectory(server.plugin.data);
-  const cwd = resolve(host.cwd, values.cwd ?? ".");
+  const cwd = workingDirectory(server, host);
   const env = { ...upstreamEnvironment(host.env, server.inheritEnv ? "whole" : "default", host.platform), ...values.env };
   // What a project's file asks for was shown to the person as the project's; there its own packages are meant.
   const apart = definition.projectText === null ? host.packagesApart : null;
@@ -35,7 +35,6 @@ interface Values {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string | null;
 }
 
 async function ordinaryValues(server: StdioServer, host: ValueHost, signal: AbortSignal): Promise<Values> {
@@ -43,7 +42,6 @@ async function ordinaryValues(server: StdioServer, host: ValueHost, signal: Abor
     command: pathOf(server.command, host),
     args: server.args.map((arg) => filledIn(arg, host)),
     env: await secretTable(server.env, "env", host, signal),
-    cwd: server.cwd === null ? null : pathOf(server.cwd, host),
   };
 }
 
@@ -58,12 +56,22 @@ async function makeDataDirectory(path: string): Promise<void> {
 
 /** Of an Agent Plugin only its two places are filled in, once; everything else is literal. */
 function pluginValues(server: StdioServer, { root, data }: { readonly root: string; readonly data: string }): Values {
-  const fill = (text: string): string => text.replaceAll(/\$\{PLUGIN_(ROOT|DATA)\}/g, (_whole, which: string) => (which === "ROOT" ? root : data));
-  const { command, cwd } = server;
+  const fill = (text: string): string => filledPlaces(text, { root, data });
+  const { command } = server;
   return {
     command: /^\.[/\\]/.test(command) ? resolve(root, command) : command,
     args: server.args.map(fill),
     env: { ...Object.fromEntries(Object.entries(server.env).map(([name, value]) => [name, fill(value)])), PLUGIN_ROOT: root, PLUGIN_DATA: data },
-    cwd: cwd === null ? null : resolve(root, fill(cwd)),
   };
+}
+
+/** Where a server runs. Throws `UnusableValue`. */
+export function workingDirectory(server: StdioServer, host: Pick<ValueHost, "cwd" | "env" | "home">): string {
+  const { cwd, plugin } = server;
+  if (cwd === null) return resolve(host.cwd);
+  return plugin === null ? resolve(host.cwd, pathOf(cwd, host)) : resolve(plugin.root, filledPlaces(cwd, plugin));
+}
+
+function filledPlaces(text: string, { root, data }: { readonly root: string; readonly data: string }): string {
+  return text.replaceAll(/\$\{PLUGIN_(ROOT|DATA)\}/g, (_whole, which: string) => (which === "ROOT" ? root : data));
 }
