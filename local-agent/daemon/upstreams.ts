@@ -3,15 +3,18 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
-import type { Approver, PersonForms, ProjectTrust, Sampler, UpstreamApproval } from "../adapter/ports.ts";
+import type { Approver, PersonForms, ProjectTrust, UpstreamApproval } from "../adapter/ports.ts";
 import type { AdapterSettings, UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { entryHash } from "../desk/server-trust.ts";
 import { trustSubject } from "../adapter/upstream/trust.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
+import { createAttachedAsks, type AttachedAsks } from "./attached-asks.ts";
 import { preparePrivateDirectory } from "./config-dir.ts";
 import { hasPage } from "./settings.ts";
+import { systemErrorCode } from "./start-failure.ts";
 import { openTrustedServers } from "./trusted-servers.ts";
+import { attachedSampler, deskForms } from "./upstream-answers.ts";
 
 /** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
 interface UpstreamDesk {
@@ -63,16 +66,29 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
   };
   if (config.servers.size === 0) return { adapter: null, attach: (opened) => attach(opened, null) };
   const { createAdapter } = await import("../adapter/create-adapter.ts");
+  const asks = createAttachedAsks();
   const adapter = await createAdapter({
     ...ports,
     config: { load: () => Promise.resolve(config) },
     approver: deskApprover(() => desk?.gate),
     // Connections that are made at once are made before there is a desk.
-    forms: deskForms(hasPage(settings), () => desk?.forms),
-    sampler: NO_MODEL,
+    forms: deskForms(hasPage(settings), () => desk?.forms, asks),
+    sampler: attachedSampler(asks),
   });
   lifetime.onEnd("MCP servers", () => adapter.close());
+  await share(context, adapter, asks);
   return { adapter, attach: (opened) => attach(opened, adapter) };
+}
+
+/** [SH1] For Pi sessions of this account. An agent that cannot listen for them is whole without. */
+async function share({ settings, directories, env, timers, log, lifetime }: AgentContext, { pool }: Adapter, asks: AttachedAsks): Promise<void> {
+  const { shareUpstreams } = await import("./shared-upstreams.ts");
+  try {
+    const shared = await shareUpstreams({ pool, stateDir: directories.state, cwd: settings.root, env, home: homedir(), timers, log, asks });
+    lifetime.onEnd("shared MCP servers", () => shared.close());
+  } catch (error) {
+    log.event("warn", "shared.failed", { error: systemErrorCode(error) ?? (error instanceof Error ? error.name : typeof error) });
+  }
 }
 
 interface ProjectQuestions {
@@ -97,19 +113,6 @@ function askForProject({ config, adapter, trust, signal }: ProjectQuestions): vo
 
 function projectFiles({ sources }: UpstreamConfig): string[] {
   return sources.filter(({ origin, found }) => found && origin.layer === "project").map(({ origin }) => origin.file);
-}
-
-/** A remote client's model is not ours to ask. */
-const NO_MODEL: Sampler = {
-  available: false,
-  sample: () => Promise.reject(new Error("This agent has no model to ask: sampling is declined.")),
-};
-
-function deskForms(hasDesk: boolean, forms: () => PersonForms | undefined): PersonForms {
-  return {
-    modes: { form: hasDesk, url: hasDesk },
-    ask: (question) => forms()?.ask(question) ?? Promise.resolve({ action: "cancel" }),
-  };
 }
 
 /** What is allowed for the sitting is remembered by the gate, where the person can take it back. */

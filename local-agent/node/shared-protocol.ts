@@ -15,6 +15,8 @@ export const SharedHello = v.object({
   configHash: v.string(),
   /** Where the server would run. */
   directory: v.string(),
+  /** Whether a project's own file configures it: what `npx` runs for it is looked for in the project then. */
+  ofProject: v.boolean(),
   /** What whoever attaches can be asked: the server is told so when it is connected to for it. */
   asks: v.object({ form: v.boolean(), url: v.boolean(), sampling: v.boolean() }),
 });

@@ -68,7 +68,15 @@ function helloFor(definition: ServerDefinition, options: SharedTransportsOptions
   if (transport.kind !== "stdio") return null;
   try {
     const directory = realDirectory(workingDirectory(transport, options));
-    return { shared: "attach", version: SHARED_VERSION, server, configHash: hashOf(definition, options), directory, asks: options.asks() };
+    return {
+      shared: "attach",
+      version: SHARED_VERSION,
+      server,
+      configHash: hashOf(definition, options),
+      directory,
+      ofProject: definition.projectText !== null,
+      asks: options.asks(),
+    };
   } catch {
     return null;
   }
