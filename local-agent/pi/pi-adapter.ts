@@ -13,6 +13,7 @@ import { createDialogForms } from "./dialog-forms.ts";
 import type { KeptApprovals } from "./kept-approvals.ts";
 import type { PiHost } from "./pi-host.ts";
 import { createPiSampler } from "./pi-sampler.ts";
+import { maybeShared } from "./shared-servers.ts";
 
 export interface PiAdapterParts {
   readonly host: PiHost;
@@ -35,13 +36,19 @@ export async function createPiAdapter({ host, kept, isNative }: PiAdapterParts, 
     timers: systemTimers,
     log: silentLog,
   });
+  const forms = createDialogForms(host, openAddress);
+  const sampler = createPiSampler(host, () => ({
+    sampling: read?.settings.sampling ?? null,
+    autoApprove: read?.settings.samplingAutoApprove ?? false,
+  }));
   const adapter = await createAdapter(
     {
       ...ports,
       config: piConfig(host, options),
+      transports: maybeShared(ports.transports, host, { forms, sampler }),
       approver: createDialogApprover(host, kept),
-      forms: createDialogForms(host, openAddress),
-      sampler: createPiSampler(host, () => ({ sampling: read?.settings.sampling ?? null, autoApprove: read?.settings.samplingAutoApprove ?? false })),
+      forms,
+      sampler,
     },
     { isNative },
   );
