@@ -36,6 +36,8 @@ const MAX_LINKS = 10;
 const LINK_REQUIRED: number = ProtocolErrorCode.UrlElicitationRequired;
 const CAPABILITY_REQUIRED: number = ProtocolErrorCode.MissingRequiredClientCapability;
 
+const NO_MCP: ReadonlySet<SdkErrorCode> = new Set([SdkErrorCode.ClientHttpUnexpectedContent, SdkErrorCode.InvalidResult]);
+
 /** [CL30] What the SDK's client threw. The upstream may have done its work all the same, so nothing says that the call did not run. */
 export function thrownFailure(error: unknown, call: { readonly server: string; readonly aborted: boolean }): CallFailure {
   if (call.aborted) return { code: "aborted", message: "The call was cancelled." };
@@ -45,7 +47,8 @@ export function thrownFailure(error: unknown, call: { readonly server: string; r
     return { code: "auth_required", message };
   }
   if (error instanceof SdkHttpError) return httpFailure(error, call.server);
-  if (!(error instanceof SdkError)) return callFailed(hasCause(error) ? failureText(error, "") : textOf(error));
+  if (!(error instanceof SdkError)) return transportFailure(error, call.server);
+  if (NO_MCP.has(error.code)) return callFailed(`"${call.server}" answered with something that is no MCP (${textOf(error)}). It may have run.`);
   if (error.code === SdkErrorCode.RequestTimeout) return callFailed(`${textOf(error)} "${call.server}" may still be working on it.`);
   if (error.code !== SdkErrorCode.CapabilityNotSupported) return callFailed(textOf(error));
   return {
@@ -54,10 +57,32 @@ export function thrownFailure(error: unknown, call: { readonly server: string; r
   };
 }
 
+/** A moment later they may answer: busy, or a proxy in front of what is being started. */
+const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
 /** A proxy's whole error page helps nobody. */
 function httpFailure(error: SdkHttpError, server: string): CallFailure {
-  if (error.status === 503) return callFailed(`"${server}" says that it is temporarily unavailable (HTTP 503). Try again later.`);
-  return callFailed(`"${server}" refused it. ${failureText(error, "")}`);
+  const { status } = error;
+  if (TEMPORARY.has(status)) return callFailed(`"${server}" is temporarily unavailable (HTTP ${status}). Try again later.`);
+  const said = failureText(new Error(error.message.replace(/^Error POSTing to endpoint(?: \(HTTP \d+\))?: /, "")), "");
+  return callFailed(`"${server}" ${status >= 500 ? "failed" : "refused it"} (HTTP ${status}): ${said}`);
+}
+
+/** Nobody took the request. */
+const NOT_REACHED = /\b(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)\b/;
+
+function transportFailure(error: unknown, server: string): CallFailure {
+  if (error instanceof SyntaxError) return callFailed(`"${server}" answered with something that is no JSON (${textOf(error)}). It may have run.`);
+  // The parser's list of what it expected in its stead is pages long.
+  if (isUnparsed(error)) return callFailed(`"${server}" answered with something that is no message of MCP. It may have run.`);
+  if (!hasCause(error)) return callFailed(textOf(error));
+  const why = failureText(error, "").replace(/^fetch failed: /, "");
+  if (NOT_REACHED.test(why)) return callFailed(`"${server}" could not be reached, so it did not run (${why}). See whether the server is running.`);
+  return callFailed(`The connection to "${server}" broke (${why}). It may have run.`);
+}
+
+function isUnparsed(error: unknown): boolean {
+  return error instanceof Error && "issues" in error && Array.isArray(error.issues);
 }
 
 /** `fetch failed` alone says nothing; what it was caused by does. */

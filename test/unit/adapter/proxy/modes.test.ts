@@ -209,7 +209,7 @@ describe("a tool's name", () => {
     const played: PlayedServer = { tools: { before: { run: () => denial("Tool before not found") } } };
     const under = await connected({ box: played });
     played.tools["after"] = {};
-    await under.mcp({ tool: "box_before" });
+    expect(await under.mcp({ tool: "box_before" })).toMatchObject({ isError: true });
     await waitUntil("it was listed", async () => textOf(await under.mcp({ server: "box" })).includes("box_after"), 5000);
   });
 
