@@ -14,7 +14,7 @@ export interface ServerReport {
   readonly catalogStale: boolean | null;
   /** Only while a failure is active. */
   readonly failedAgoSeconds: number | null;
-  /** A sentence: why it is failed, needs a login, or cannot be used; null: it is none of these. */
+  /** A sentence: why it is failed, needs a login, cannot be used, or may be gone although it is connected; null: it is none of these. */
   readonly cause: string | null;
 }
 
@@ -46,6 +46,7 @@ function statusOf(state: UpstreamState, isKnown: boolean): ServerReport["status"
 function causeOf(state: UpstreamState): string | null {
   if (state.at === "failed" || state.at === "needs-auth") return state.cause;
   if (state.at === "invalid") return state.problem;
+  if (state.at === "connected" && state.unanswered === true) return "Its last request got no answer.";
   if (state.at !== "untrusted") return null;
   return state.denied
     ? "A file of this project configures it, and the person did not allow it."

@@ -30,6 +30,8 @@ export interface LiveUpstream {
   inFlight(): number;
   /** Retired or ended: a use that has not begun yet belongs on another connection. */
   isOver(): boolean;
+  /** The last request over it that ended had no answer, not even an error. */
+  isDoubtful(): boolean;
   lastUsedAt(): number;
   /** Rejects with whatever `use` threw. */
   run<T>(options: UseOptions, use: (upstream: UsedUpstream) => Promise<T>): Promise<T>;
@@ -189,6 +191,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     hasSession: () => connection.hasSession(),
     inFlight: () => inFlight,
     isOver: () => retired || ended.signal.aborted,
+    isDoubtful: () => doubtful,
     lastUsedAt: () => lastUsedAt,
     async run(use, work) {
       const leave = parts.questions.enter(use.caller);
@@ -201,9 +204,10 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
         doubtful = false;
         return result;
       } catch (error) {
-        if (deniesWhatItListed(error)) watch.changed();
+        const answered = error instanceof ProtocolError;
+        if (deniesWhatItListed(error) || (answered && doubtful)) watch.changed();
         // Behind the same address there may be another server by the time it answers again.
-        doubtful ||= !(error instanceof ProtocolError) && !use.signal.aborted;
+        doubtful = !answered && (doubtful || !use.signal.aborted);
         throw withLastWords(error, definition.name, connection);
       } finally {
         scope.end();

@@ -66,7 +66,10 @@ export class ServerSlot {
 
   state(): UpstreamState {
     const live = this.#live;
-    if (live !== null) return { at: "connected", facts: live.facts, since: live.since, listening: live.listening() };
+    if (live !== null) {
+      const doubtful = live.isDoubtful() ? { unanswered: true as const } : {};
+      return { at: "connected", facts: live.facts, since: live.since, listening: live.listening(), ...doubtful };
+    }
     if (this.#connecting !== null) return { at: "connecting" };
     const trust = this.#trust();
     if (trust !== "allowed") return { at: "untrusted", denied: trust === "denied" };

@@ -13,7 +13,8 @@ export type UpstreamState =
   | { readonly at: "untrusted"; readonly denied: boolean }
   | { readonly at: "idle" }
   | { readonly at: "connecting" }
-  | { readonly at: "connected"; readonly facts: UpstreamFacts; readonly since: number; readonly listening: ListenState }
+  /** `unanswered`: the last request over it that ended had no answer; over HTTP nothing else shows that a server is gone. */
+  | { readonly at: "connected"; readonly facts: UpstreamFacts; readonly since: number; readonly listening: ListenState; readonly unanswered?: true }
   /** Not tried again before `retryAt`, unless asked to. */
   | { readonly at: "failed"; readonly failedAt: number; readonly retryAt: number; readonly cause: string }
   | { readonly at: "needs-auth"; readonly failedAt: number; readonly cause: string };

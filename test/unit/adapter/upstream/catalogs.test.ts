@@ -199,11 +199,13 @@ test("[UP78] a server that answers again after it could not be reached is listed
     throw new TypeError("fetch failed");
   };
   await expect(echo(pool, "demo")).rejects.toThrow("fetch failed");
+  expect(pool.state("demo")).toMatchObject({ at: "connected", unanswered: true });
   script.tools = [{ name: "another", inputSchema: { type: "object" } }];
   delete script.methods["tools/call"];
   await echo(pool, "demo");
   await advance(clock, 1000, 100);
   expect(names(pool.held("demo")?.catalog)).toEqual(["another"]);
+  expect(pool.state("demo")).not.toHaveProperty("unanswered");
   expect(upstreams.of("demo")).toHaveLength(1);
 });
 
