@@ -12,16 +12,28 @@ export function writeMessage(stream: Writable | null | undefined, message: JSONR
     return Promise.reject(new SdkError(SdkErrorCode.SendFailed, `The server does not read: ${stream.writableLength} bytes wait for it already.`));
   }
   if (stream.write(serializeMessage(message))) return Promise.resolve();
-  return new Promise((resolve, reject) => {
+  return roomIn(stream);
+}
+
+/** One wait for all that wait: a server that asks without reading would make each of them cost as much as all before it. */
+const waits = new WeakMap<Writable, Promise<void>>();
+
+function roomIn(stream: Writable): Promise<void> {
+  const known = waits.get(stream);
+  if (known !== undefined) return known;
+  const wait = new Promise<void>((resolve, reject) => {
     const settle = (): void => {
       stream.off("drain", settle);
       stream.off("close", settle);
+      waits.delete(stream);
       if (stream.writable) resolve();
       else reject(notConnected());
     };
     stream.on("drain", settle);
     stream.on("close", settle);
   });
+  waits.set(stream, wait);
+  return wait;
 }
 
 function notConnected(): SdkError {
