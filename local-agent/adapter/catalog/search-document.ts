@@ -6,6 +6,8 @@ import type { CatalogEntry } from "./upstream-catalog.ts";
 export type SearchField = "name" | "server" | "title" | "keywords" | "summary" | "details" | "parameters";
 
 const MAX_SUMMARY_LENGTH = 240;
+const MAX_NAME_LENGTH = 400;
+const MAX_SERVER_TEXT = 600_000;
 const MAX_DEPTH = 6;
 const MAX_PARAMETERS = 200;
 const MAX_PARAMETER_TEXT = 6_000;
@@ -13,17 +15,29 @@ const MAX_ENUM_VALUES = 20;
 /** Where a schema holds further schemas of the same arguments. */
 const NESTED_LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"] as const;
 
-export function searchDocument(entry: CatalogEntry): Record<SearchField, string> {
+/** @param maxText of the details and of the parameters each */
+export function searchDocument(entry: CatalogEntry, maxText: number): Record<SearchField, string> {
   const summary = firstSentence(entry.description);
   return {
-    name: entry.original,
+    name: entry.original.slice(0, MAX_NAME_LENGTH),
     server: entry.server,
-    title: entry.title ?? entry.annotations?.title ?? "",
+    title: (entry.title ?? entry.annotations?.title ?? "").slice(0, MAX_NAME_LENGTH),
     keywords: entry.keywords.join(" "),
     summary,
-    details: entry.description.slice(summary.length),
-    parameters: parameterText(entry.inputSchema as JsonValue),
+    details: entry.description.slice(summary.length, summary.length + maxText),
+    parameters: parameterText(entry.inputSchema as JsonValue, Math.min(maxText, MAX_PARAMETER_TEXT)),
   };
+}
+
+/**
+ * A server's tools share what is read of them at length, so that one with thousands of long descriptions holds up nobody's search: all
+ * of the index is made at once.
+ */
+export function textShares(entries: readonly CatalogEntry[]): (entry: CatalogEntry) => number {
+  const shares = new Map(
+    [...Map.groupBy(entries, ({ server }) => server)].map(([server, own]) => [server, Math.floor(MAX_SERVER_TEXT / own.length)]),
+  );
+  return ({ server }) => shares.get(server) ?? 0;
 }
 
 /** What a tool is for is said first; what follows are conditions, examples and warnings that name much else. */
@@ -39,9 +53,9 @@ interface Budget {
 }
 
 /** Names, titles, descriptions and fixed choices of the arguments, nested ones included. */
-function parameterText(schema: JsonValue): string {
+function parameterText(schema: JsonValue, length: number): string {
   const texts: string[] = [];
-  collect(schema, texts, 0, { parameters: MAX_PARAMETERS, length: MAX_PARAMETER_TEXT });
+  collect(schema, texts, 0, { parameters: MAX_PARAMETERS, length });
   return texts.join(" ");
 }
 

@@ -4,7 +4,7 @@
  */
 import MiniSearch, { type SearchResult } from "minisearch";
 import { coverageOf } from "./search-coverage.ts";
-import { searchDocument, type SearchField } from "./search-document.ts";
+import { searchDocument, type SearchField, textShares } from "./search-document.ts";
 import { pageOf, type Page, type PageRequest } from "./search-page.ts";
 import { readQuery, type QueryUnit } from "./search-query.ts";
 import { stem, terms, words } from "./search-terms.ts";
@@ -63,8 +63,9 @@ function build(entries: readonly CatalogEntry[]): Built {
     tokenize: (text) => (text === "" ? [] : text.split(" ")),
     processTerm: (term) => term,
   });
+  const shareOf = textShares(entries);
   const documents = entries.map((entry, id) => {
-    const split = Object.entries(searchDocument(entry)).map(([field, text]) => [field, terms(text)] as const);
+    const split = Object.entries(searchDocument(entry, shareOf(entry))).map(([field, text]) => [field, terms(text)] as const);
     for (const term of new Set(split.flatMap(([, found]) => found))) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
     return { id, ...Object.fromEntries(split.map(([field, found]) => [field, found.join(" ")])) };
   });

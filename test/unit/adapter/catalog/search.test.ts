@@ -183,6 +183,15 @@ describe("order and pages", () => {
     expect(names("wide ".repeat(100_000))).toContain("wide");
   });
 
+  test("[SE12] thousands of long descriptions of one server are read as far as there is time, and another's are read whole", () => {
+    const words = (n: number) => Array.from({ length: 400 }, (_, at) => `w${(n * 400 + at) % 99_991}`).join(" ");
+    const many = Array.from({ length: 5_000 }, (_, n) => catalogEntry({ server: "h", original: `tool_${n}`, description: words(n) }));
+    const other = catalogEntry({ server: "g", original: "other", description: `Something. ${"filler ".repeat(400)} needle` });
+    const index = createSearchIndex([...many, other]);
+    expect(index.search({ query: "needle", limit: 5, offset: 0 }).hits.map(({ entry }) => entry.original)).toEqual(["other"]);
+    expect(index.search({ query: "w0", limit: 5, offset: 0 }).hits[0]?.entry.original).toBe("tool_0");
+  });
+
   test("[SE12] answers any query and any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), fc.string({ unit: "grapheme", maxLength: 60 }), (query, description) => {
