@@ -73,6 +73,8 @@ async function startServers() {
     busy: await farm({ work: { description: "Works for somebody." } }),
     moved: await farm({ secret: { run: () => said("here") } }),
     elsewhere: await farm({ secret: { run: () => said("there") } }),
+    renewing: await farm({ hello: {} }),
+    postOnly: await farm({ hello: {} }),
     asking: await farm({
       confirm: {
         run: async (_args, _context, server) => {
@@ -132,6 +134,8 @@ function entries(root: string): Record<string, ServerEntry> {
     empty: at(servers.empty, { requestTimeoutMs: 1000 }),
     moved: at(servers.moved, { headers: { Authorization: "Bearer global-secret" } }),
     partial: at(servers.moved, { headers: { "x-kept": "yes" } }),
+    renewing: at(servers.renewing, { auth: "bearer", bearerToken: `!cat ${join(root, "../token-of-now")}` }),
+    post_only: at(servers.postOnly),
     asking: at(servers.asking),
     modern: at(servers.modern, { protocolVersion: "auto", directTools: true }),
     unavailable: at(servers.unavailable),
@@ -228,11 +232,6 @@ describe("while servers are starting and failing", () => {
     expect(servers.busy.requests.length).toBe(asked);
     servers.busy.refuse = () => null;
     expect(await call("busy_work")).toBe("work");
-  });
-
-  test("D11 5.3.35 [UP54] a server that takes eight seconds to list is not marked as failed", async () => {
-    expect(textOf(await slowConnect)).toContain("slow_patience");
-    expect(await call("slow_patience")).toBe("patience");
   });
 });
 
@@ -386,6 +385,11 @@ describe("results", () => {
 });
 
 describe("names and search", () => {
+  test("D11 5.3.35 [UP54] a server that takes eight seconds to list is not marked as failed", async () => {
+    expect(textOf(await slowConnect)).toContain("slow_patience");
+    expect(await call("slow_patience")).toBe("patience");
+  });
+
   test("5.2.15 [CT5] a tool that bears its server's name has it once, and is callable by that", async () => {
     expect(await call("firecrawl_scrape")).toBe("scraped");
     expect(await say({ server: "firecrawl" })).toMatch(/^firecrawl_scrape - /m);
@@ -544,6 +548,26 @@ describe("connections", () => {
     expect(bytes(await offered())).toBe(bytes(toolsAtFirst));
   });
 
+  test("5.5.62 [UT24] a token that a command makes is made anew when the server refuses the old one, and the call runs", async () => {
+    const wanted = (token: string): void => {
+      servers.renewing.refuse = ({ headers }) => (headers.get("authorization") === `Bearer ${token}` ? null : new Response("no", { status: 401 }));
+    };
+    writeFileSync(join(home.dir, "token-of-now"), "first\n");
+    wanted("first");
+    expect(await call("renewing_hello")).toBe("hello");
+    writeFileSync(join(home.dir, "token-of-now"), "second\n");
+    wanted("second");
+    expect(await call("renewing_hello")).toBe("hello");
+    expect(servers.renewing.calls).toHaveLength(2);
+  });
+
+  test("5.5.64 [UT21] a server that takes POST only stays what it is", async () => {
+    servers.postOnly.refuse = ({ http }) => (http === "GET" ? new Response(null, { status: 405 }) : null);
+    expect(await call("post_only_hello")).toBe("hello");
+    expect(await say({})).toContain('"post_only": connected, 1 tool');
+    expect([servers.postOnly.asked("initialize"), servers.postOnly.requests.filter(({ http }) => http === "GET").length]).toEqual([1, 1]);
+  });
+
   test("A12 A55 many calls and many refreshes are one session at the server", async () => {
     const { firecrawl } = servers;
     const before = firecrawl.asked("initialize");
@@ -574,7 +598,7 @@ describe("connections", () => {
     expect(servers.shapes.asked("notifications/cancelled")).toBe(cancelled + 1);
   });
 
-  test("5.6.70 [HU81] a form without fields is one confirmation on the page; sampling is declined with a reason", async () => {
+  test("5.6.70 [UP40] [UP42] a form without fields is one confirmation on the page; sampling is declined with a reason", async () => {
     const confirmed = call("asking_confirm");
     await waitUntil("the form is there", async () => (await person.shows()).forms.length === 1, 10_000);
     const [form] = (await person.shows()).forms;
