@@ -48,11 +48,13 @@ export interface PiStart {
   readonly prompt?: string;
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** In place of the package as it is shipped. */
+  readonly extension?: string;
 }
 
 export function piCommand(
   { home, agentDir }: PiPlace,
-  { mode, prompt, args = [], env = {} }: PiStart,
+  { mode, prompt, args = [], env = {}, extension = builtPackage() }: PiStart,
 ): {
   readonly command: string;
   readonly args: string[];
@@ -63,7 +65,7 @@ export function piCommand(
   const how = { print: ["-p"], json: ["--mode", "json"], rpc: ["--mode", "rpc"], tui: [] }[mode];
   return {
     command: process.execPath,
-    args: [PI, ...how, "-e", builtPackage(), ...model, ...args, ...(prompt === undefined ? [] : [prompt])],
+    args: [PI, ...how, "-e", extension, ...model, ...args, ...(prompt === undefined ? [] : [prompt])],
     cwd: home.root,
     env: { ...home.env, PI_OFFLINE: "1", PI_CODING_AGENT_DIR: agentDir, ...env },
   };

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { Adapter } from "../../../../local-agent/adapter/adapter.ts";
+import { createSessionAdapter } from "../../../../local-agent/pi/session-adapter.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+function scene(makes: (() => Promise<Adapter>)[]) {
+  const clock = new ManualClock();
+  const said: string[] = [];
+  const session = createSessionAdapter({
+    make: () => makes.shift()?.() ?? Promise.reject(new Error("no more")),
+    onReady: () => {
+      said.push("ready");
+      return () => said.push("let go");
+    },
+    timers: clock,
+  });
+  const adapter = (name: string): Adapter => ({ close: () => Promise.resolve(void said.push(`closed ${name}`)) }) as Partial<Adapter> as Adapter;
+  return { session, said, clock, adapter };
+}
+
+test("[PI13] a start that failed is remembered with its cause and tried again by the next use", async () => {
+  const makes: (() => Promise<Adapter>)[] = [() => Promise.reject(new Error("x".repeat(2000)))];
+  const { session, adapter } = scene(makes);
+  await expect(session.get()).rejects.toThrow(/^x{1000}$/);
+  expect(session.state()).toEqual({ at: "failed", cause: "x".repeat(1000) });
+  const made = adapter("a");
+  makes.push(() => Promise.resolve(made));
+  expect(await session.get()).toBe(made);
+});
+
+test("[PI13] uses share one start, and do not wait longer than half a minute for it", async () => {
+  const { promise, resolve } = Promise.withResolvers<Adapter>();
+  const { session, clock, adapter } = scene([() => promise]);
+  const waiting = [session.get(), session.get()];
+  const ends = Promise.allSettled(waiting);
+  clock.advance(30_000);
+  expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  const made = adapter("a");
+  resolve(made);
+  expect(await session.get()).toBe(made);
+});
+
+test("[PI12] what was still being made when the session ended is ended as soon as it is, and nobody sees it", async () => {
+  const { promise, resolve } = Promise.withResolvers<Adapter>();
+  const { session, said, adapter } = scene([() => promise]);
+  const waiting = session.get().catch((error: unknown) => String(error));
+  const ending = session.end();
+  resolve(adapter("a"));
+  await ending;
+  expect(await waiting).toContain("the Pi session has ended");
+  expect(said).toEqual(["closed a"]);
+  expect(session.state()).toEqual({ at: "none" });
+});
