@@ -117,7 +117,7 @@ function entries(root: string): Record<string, ServerEntry> {
     good: { command: "sh", args: ["-c", wrapped], lifecycle: "eager" },
     shapes: at(shapes, { directTools: direct, approveTools: ["guarded"] }),
     filtered: at(shapes, { includeTools: ["echo", "hidden*"], excludeTools: ["hidden*"] }),
-    hasty: at(shapes, { requestTimeoutMs: 500, includeTools: ["sleep"] }),
+    hasty: at(shapes, { requestTimeoutMs: 1500, includeTools: ["sleep"] }),
     patient: at(shapes, { requestTimeoutMs: 20_000, includeTools: ["sleep"] }),
     "my-server": at(twins[0]),
     my_server: at(twins[1]),
@@ -131,7 +131,7 @@ function entries(root: string): Record<string, ServerEntry> {
     changing: at(servers.changing, { directTools: true }),
     slow: at(servers.slow),
     outage: at(servers.outage),
-    empty: at(servers.empty, { requestTimeoutMs: 1000 }),
+    empty: at(servers.empty, { requestTimeoutMs: 2000 }),
     moved: at(servers.moved, { headers: { Authorization: "Bearer global-secret" } }),
     partial: at(servers.moved, { headers: { "x-kept": "yes" } }),
     renewing: at(servers.renewing, { auth: "bearer", bearerToken: `!cat ${join(root, "../token-of-now")}` }),
@@ -363,8 +363,8 @@ describe("results", () => {
   });
 
   test("5.1.13 [CL17] a call takes as long as its server may take, and no longer", async () => {
-    expect(await call("hasty_sleep", { ms: 1500 })).toMatch(/within 500 ms.*"requestTimeoutMs".*may still be working/);
-    expect(await call("patient_sleep", { ms: 1500 })).toBe("slept");
+    expect(await call("hasty_sleep", { ms: 10_000 })).toMatch(/within 1500 ms.*"requestTimeoutMs".*may still be working/);
+    expect(await call("patient_sleep", { ms: 1700 })).toBe("slept");
   });
 
   test("A38 five pictures of megabytes arrive, and the next call works", async () => {

@@ -9,7 +9,7 @@ export interface FarmOptions {
   readonly instructions?: string;
 }
 
-export interface SentRequest {
+interface SentRequest {
   readonly http: string;
   /** The JSON-RPC method; empty for what is no POST. */
   readonly method: string;
