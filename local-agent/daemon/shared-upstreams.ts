@@ -192,7 +192,7 @@ function isStill(facts: SharedFacts, state: Extract<PoolEvent, { readonly t: "st
 }
 
 /** Pure. What was not known before has not changed for whoever lists it from now on. */
-export function changedLists(before: UpstreamCatalog | undefined, now: UpstreamCatalog): readonly SharedList[] {
+function changedLists(before: UpstreamCatalog | undefined, now: UpstreamCatalog): readonly SharedList[] {
   if (before === undefined) return [];
   return (["tools", "resources", "prompts"] as const).filter((list) => JSON.stringify(before[list]) !== JSON.stringify(now[list]));
 }
@@ -200,7 +200,7 @@ export function changedLists(before: UpstreamCatalog | undefined, now: UpstreamC
 type Sharer = Pick<SharedUpstreamsOptions, "cwd" | "env" | "home"> & { readonly pool: Pick<UpstreamPool, "state" | "definition"> };
 
 /** Why this server is not shared with whoever asks; null: it is. */
-export function refusalOf(hello: SharedHello, sharer: Sharer, clients: number): SharedRefusal | null {
+function refusalOf(hello: SharedHello, sharer: Sharer, clients: number): SharedRefusal | null {
   const { pool, env, home } = sharer;
   const { server } = hello;
   if (hello.version !== SHARED_VERSION) return refused("version", "It is of another version: restart it after an update.");

@@ -10,10 +10,9 @@ import type { AdapterPorts, TransportFactory } from "../../local-agent/adapter/p
 import { createAttachedAsks } from "../../local-agent/daemon/attached-asks.ts";
 import { shareUpstreams } from "../../local-agent/daemon/shared-upstreams.ts";
 import { attachedSampler, deskForms } from "../../local-agent/daemon/upstream-answers.ts";
-import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import { sharedTransports } from "../../local-agent/node/shared-transports.ts";
 import { systemClock, systemTimers } from "../../local-agent/node/system-time.ts";
-import type { Timers } from "../../shared/ports.ts";
+import type { Log, Timers } from "../../shared/ports.ts";
 import { ok } from "../../shared/result.ts";
 import { buildGoodServer } from "../fixtures/upstreams/good-server.ts";
 import { poolUnderTest, useOptions, type PoolGiven, type PoolUnderTest } from "./pool-under-test.ts";
@@ -58,7 +57,7 @@ export function goodServer(fields: Partial<ServerDefinition> = {}) {
   return { definition, transports, starts: () => starts, living: () => living.size };
 }
 
-export interface Session extends PoolUnderTest {
+interface Session extends PoolUnderTest {
   /** Why servers run in it all the same. */
   readonly notices: string[];
 }
@@ -69,6 +68,8 @@ export interface SharingUnderTest {
   readonly stateDir: string;
   readonly place: { readonly env: AdapterPorts["env"]; readonly home: string; readonly cwd: string };
   readonly sockets: () => string[];
+  /** How many clients have left. */
+  readonly detached: () => number;
   /** Another process's pool, as far as it can tell. `connected`: attached to this server. */
   readonly session: (given?: Partial<PoolGiven> & { readonly directory?: string; readonly connected?: string }) => Promise<Session>;
   /** Ends the sharing, and with `agent` its pool. */
@@ -91,13 +92,15 @@ export async function sharingUnderTest(
     ports: { forms: deskForms(false, () => undefined, asks), sampler: attachedSampler(asks) },
     ...given,
   });
+  let detached = 0;
+  const log: Log = { event: (_level, event) => void (detached += event === "shared.detached" ? 1 : 0) };
   const shared = await shareUpstreams({
     pool: agent.pool,
     stateDir,
     cwd: directory,
     ...place,
     timers: given.timers ?? systemTimers,
-    log: silentLog,
+    log,
     asks,
   });
   onTestFinished(() => shared.close());
@@ -105,6 +108,7 @@ export async function sharingUnderTest(
     agent,
     stateDir,
     place: { ...place, cwd: directory },
+    detached: () => detached,
     sockets: () => readdirSync(join(stateDir, "shared")),
     close: () => shared.close(),
     async session({ directory: cwd = directory, connected, ...of } = {}) {

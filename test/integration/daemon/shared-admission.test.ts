@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { hashOf } from "../../../local-agent/node/shared-transports.ts";
+import { isJsonObject, parseJson } from "../../../shared/json.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { callOf, echo, failureOf, useOptions } from "../../support/pool-under-test.ts";
 import { NEVER, ScriptedUpstreams } from "../../support/scripted-upstreams.ts";
@@ -28,7 +30,11 @@ function rawClient(sharing: SharingUnderTest, first?: string): RawClient {
   const lines: Record<string, unknown>[] = [];
   const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   socket.on("error", () => {});
-  createInterface(socket).on("line", (line) => lines.push(JSON.parse(line) as Record<string, unknown>));
+  createInterface(socket).on("line", (line) => {
+    // A connection may end in the middle of one.
+    const message = parseJson(line);
+    if (isJsonObject(message)) lines.push({ ...message });
+  });
   if (first !== undefined) socket.write(first);
   return { socket, lines, ended, send: (message) => void socket.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`) };
 }
@@ -204,6 +210,22 @@ test("[SH23] a session that does not read is read no more, and holds up nobody",
   await waitUntil("all are answered", () => stalled.lines.length === 203);
 });
 
+test("[SH23] after half a minute without reading its connection is ended", async () => {
+  const timers = new ManualClock();
+  const good = goodServer();
+  const sharing = await sharingUnderTest([good.definition], { ...good, timers });
+  const stalled = await attached(sharing);
+  stalled.socket.pause();
+  for (let id = 1; id <= 20; id++) stalled.send({ id, method: "tools/call", params: { name: "big", arguments: { bytes: 1_000_000 } } });
+  await waitUntil("the connection is given up", () => {
+    timers.advance(5000);
+    return sharing.detached() === 1;
+  });
+  stalled.socket.resume();
+  await stalled.ended;
+  expect(stalled.lines.length).toBeLessThan(23);
+});
+
 test("[SH23] a line that is too long, and a stream of nonsense, end or disturb only their own connection", async () => {
   const good = goodServer();
   const sharing = await sharingUnderTest([good.definition], good);
@@ -232,6 +254,46 @@ test("[SH10] equal ids of two clients are not confused", async () => {
     const said = lines.slice(3).map(({ id, result }) => [id, (result as { content: { text: string }[] }).content[0]?.text]);
     expect(new Map(said as [unknown, string][])).toEqual(new Map([0, "", 1].map((id) => [id, `${index}-${id}`])));
   }
+});
+
+test("[SH10] whatever several clients send at once, each gets the answers to its own requests", { timeout: 60_000 }, async () => {
+  const sharing = await sharingUnderTest([definition], goodServer());
+  const clients = await Promise.all([attached(sharing), attached(sharing), attached(sharing)]);
+  const id = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.string({ maxLength: 3 }));
+  const step = fc.record({ from: fc.nat(2), id, cancels: fc.boolean() });
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      round++;
+      const seen = new Set<string>();
+      const sent = steps.filter(({ from, id }) => !seen.has(JSON.stringify([from, id])) && seen.add(JSON.stringify([from, id])));
+      const begin = clients.map(({ lines }) => lines.length);
+      for (const { from, id, cancels } of sent) {
+        const text = JSON.stringify([round, from, id]);
+        clients[from]?.send({ id, method: "tools/call", params: { name: "echo", arguments: { text } } });
+        if (cancels) clients[from]?.send({ method: "notifications/cancelled", params: { requestId: id } });
+      }
+      const expected = (from: number) => sent.filter((one) => one.from === from && !one.cancels).map((one) => JSON.stringify([round, from, one.id]));
+      const got = (from: number) =>
+        (clients[from]?.lines ?? []).slice(begin[from]).map((line) => {
+          const text = (line["result"] as { content: { text: string }[] }).content[0]?.text ?? "";
+          expect(text).toBe(JSON.stringify([round, from, line["id"]]));
+          return text;
+        });
+      await waitUntil("all that stay are answered", () => clients.every((_, from) => expected(from).every((text) => got(from).includes(text))));
+      // An answer that was on its way when its request was cancelled may still come, and belongs to this round.
+      for (const [from, client] of clients.entries()) {
+        client.send({ id: `end-${round}`, method: "ping" });
+        await waitUntil("the round is over", () => client.lines.some((line) => line["id"] === `end-${round}`));
+        client.lines.splice(
+          client.lines.findIndex((line) => line["id"] === `end-${round}`),
+          1,
+        );
+        got(from);
+      }
+    }),
+    { numRuns: 40 },
+  );
 });
 
 test("[SH50] of several agents the one that shares the server is found; HTTP servers and sockets are not asked for", async () => {

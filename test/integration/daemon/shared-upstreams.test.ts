@@ -209,3 +209,27 @@ test("[SH32] [SH51] when the agent leaves, calls end with that and the next one 
   expect(pool.state("good")).toMatchObject({ facts: { wire: "stdio" } });
   expect(notices).toEqual([NO_AGENT]);
 });
+
+test("[SH33] a server that the agent connects anew goes on for its sessions", async () => {
+  const good = goodServer();
+  const { agent, session } = await sharingUnderTest([good.definition], good);
+  const { pool, events } = await session({ connected: "good" });
+  const before = events.length;
+  await agent.pool.connect("good", { ...useOptions(), replace: true });
+  await waitUntil("the old one is gone", () => good.living() === 1);
+  expect(textOf(await echo(pool, "good"))).toBe("hello");
+  expect(events.slice(before).filter(({ t }) => t === "state")).toEqual([]);
+  expect(good.starts()).toBe(2);
+});
+
+test("[SH33] one that says another thing of itself then is attached to anew", async () => {
+  const upstreams = new ScriptedUpstreams();
+  const { agent, session } = await sharingUnderTest([serverDefinition("demo")], { transports: upstreams });
+  const { pool, notices } = await session({ connected: "demo" });
+  upstreams.script("demo").capabilities = { tools: {}, logging: {} };
+  await agent.pool.connect("demo", { ...useOptions(), replace: true });
+  await waitUntil("it has ended", () => pool.state("demo").at === "idle");
+  expect(textOf(await echo(pool, "demo"))).toBe("done");
+  expect(pool.state("demo")).toMatchObject({ facts: { wire: "socket", capabilities: { tools: {}, logging: {} } } });
+  expect(notices).toEqual([]);
+});
