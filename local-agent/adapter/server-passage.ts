@@ -15,6 +15,8 @@ interface PassedToolCall {
   readonly server: string;
   readonly original: string;
   readonly displayed: string;
+  /** Of a resource that is read, no tool being called. */
+  readonly uri?: string;
   /** Exactly what is sent if it is allowed. */
   readonly args: JsonObject;
   readonly caller: Caller;
@@ -65,9 +67,11 @@ export function createServerPassage({ pool, view, approvals, ports }: ServerPass
       return isIncluded && !selectors.matches(tool, definition.excludeTools);
     },
     displayed,
-    async approve({ server, original, args, caller, callId, signal, displayed: shown }) {
-      const known = view.all().entries.find((entry) => entry.server === server && entry.original === original && entry.kind === "tool");
-      const entry = { ...(known ?? unlisted(server, original)), displayed: shown };
+    async approve({ server, original, uri = null, args, caller, callId, signal, displayed: shown }) {
+      const means = (entry: CatalogEntry): boolean =>
+        uri === null ? entry.kind === "tool" && entry.original === original : entry.resourceUri === uri;
+      const known = view.all().entries.find((entry) => entry.server === server && means(entry));
+      const entry = { ...(known ?? unlisted(server, original, uri)), displayed: shown };
       const allowed = await approvals.ask({ entry, args, origin: "direct", caller, callId, signal });
       return allowed.ok ? allowed : err({ message: allowed.error.message });
     },
@@ -75,13 +79,13 @@ export function createServerPassage({ pool, view, approvals, ports }: ServerPass
 }
 
 /** A tool that was not listed over the adapter's own connection yet; what is allowed for it is bound to just that. */
-function unlisted(server: string, original: string): CatalogEntry {
+function unlisted(server: string, original: string, uri: string | null): CatalogEntry {
   return {
     server,
     original,
     displayed: original,
-    kind: "tool",
-    resourceUri: null,
+    kind: uri === null ? "tool" : "resource",
+    resourceUri: uri,
     title: null,
     description: "",
     inputSchema: { type: "object" },

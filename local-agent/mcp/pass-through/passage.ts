@@ -16,7 +16,7 @@ export interface Passage {
   open(upstream: string, options: PassageOpen): Promise<Result<PassageConnection, { readonly message: string }>>;
   /** Whether the upstream's configuration lets this tool be offered. */
   admits(upstream: string, tool: string): boolean;
-  /** The approval that a tool call of an upstream has to pass before anything of it is sent. Never rejects. */
+  /** The approval that a call of an upstream's tool, or a read of its resource, has to pass before anything of it is sent. Never rejects. */
   beforeCall(call: PassedCall): Promise<ApprovalAnswer>;
   /** The name of an upstream's tool or prompt where several are exposed, or where its own name is taken. */
   displayed(upstream: string, original: string): string;
@@ -36,6 +36,8 @@ export interface PassedCall {
   readonly upstream: string;
   readonly original: string;
   readonly displayed: string;
+  /** Of a resource that is read, no tool being called. */
+  readonly uri?: string;
   /** Exactly what is sent if it is allowed. */
   readonly args: JsonObject;
   readonly principalId: string;

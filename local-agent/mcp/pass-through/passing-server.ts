@@ -16,6 +16,7 @@ import {
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { linkSignals } from "../linked-signal.ts";
 import type { CallScope } from "../tool-call.ts";
+import { allowedRead } from "./allowed-read.ts";
 import { callerOf, type Caller, type CallerPlace } from "./caller.ts";
 import { notificationOf } from "./changes.ts";
 import { withoutHeaderHints } from "./header-hints.ts";
@@ -153,7 +154,7 @@ function serveResources(passing: Passing, capabilities: ServerCapabilities): voi
     const upstream = await ownerOf(passing, context, uri);
     const params = request.params as unknown as JsonObject;
     const digest = digestOf("resources/read", { uri });
-    const result = await pass(passing, context, { upstream, request: { method: "resources/read", params }, digest });
+    const result = await pass(passing, context, { upstream, request: { method: "resources/read", params }, digest, uri });
     return keptPrivately(result) as unknown as ReadResourceResult;
   });
   if (era !== "legacy" || capabilities.resources?.subscribe !== true) return;
@@ -227,14 +228,16 @@ function serveLevel({ server, session }: Passing): void {
 async function pass(
   passing: Passing,
   context: ServerContext,
-  { upstream, request, digest }: { readonly upstream: string; readonly request: PassedRequest; readonly digest: string },
+  asked: { readonly upstream: string; readonly request: PassedRequest; readonly digest: string; readonly uri?: string },
 ): Promise<JsonObject> {
+  const { upstream, request, digest, uri } = asked;
   const { parts, scope } = passing;
   const caller = callerIn(passing, context);
   const ends = linkSignals(scope.signal, context.mcpReq.signal);
   const end = announcing(passing, context);
   try {
-    const state = openState(parts.seal, { upstream, digest, caller, context });
+    const brought = openState(parts.seal, { upstream, digest, caller, context });
+    const leave = uri === undefined ? null : await allowedRead(parts, { upstream, uri, caller, scope, signal: ends.signal, state: brought });
     const outcome = await passRequest(parts, {
       upstream,
       request: { ...request, params: withoutRound(request.params) },
@@ -244,8 +247,9 @@ async function pass(
       signal: ends.signal,
       writable: scope.writable,
       onProgress: progressTo({ context, writable: scope.writable }),
-      state,
+      state: leave?.state ?? brought,
     });
+    if (!outcome.ok || outcome.value["resultType"] !== "input_required") leave?.over();
     if (!outcome.ok) throw unavailable(outcome.error);
     return outcome.value;
   } finally {

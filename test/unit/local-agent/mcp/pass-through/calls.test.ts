@@ -173,6 +173,21 @@ describe("a call", () => {
     expect(asked).toBe(1);
   });
 
+  test.each(UPSTREAMS)("[PT22] so is a resource of a %s upstream before it is read", async (speaks) => {
+    const asked: PassedCall[] = [];
+    const answers = [{ allowed: false, text: "The person said no." }, { allowed: true }] as const;
+    const beforeCall = (call: PassedCall) => Promise.resolve(answers[asked.push(call) - 1] ?? answers[0]);
+    await using surface = passingSurface({ everything: everything(speaks) }, { passage: { beforeCall } });
+    await using connected = await clientOf(surface.surface, { era: "modern" });
+    const [resource] = (await connected.client.listResources()).resources;
+    const uri = resource?.uri ?? "";
+    await expect(connected.client.readResource({ uri })).rejects.toThrow("The person said no.");
+    expect(surface.passage.sent.filter(({ method }) => method === "resources/read")).toEqual([]);
+    expect(asked[0]).toMatchObject({ upstream: "everything", uri, args: { uri }, principalId: "grant:1" });
+    expect((await connected.client.readResource({ uri })).contents).toHaveLength(1);
+    expect(asked).toHaveLength(2);
+  });
+
   test("[PT23] is told to the observer by the name the client used, with what it answered", async () => {
     await using surface = passingSurface({ everything: everything("legacy"), other: smallUpstream("legacy", { tools: {} }) });
     await reply(await surface.surface.handle(modernRequest(toolCall(1, "everything_test_multiple_content_types")), context()));
