@@ -5,8 +5,6 @@
 import { constants } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import lockfile from "proper-lockfile";
-import writeFileAtomic from "write-file-atomic";
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import type { Log } from "../../shared/ports.ts";
 import { fromFileEntry, toFileEntry } from "../adapter/catalog/stored-catalog.ts";
@@ -80,6 +78,8 @@ export function createMetadataFile({ path, log }: { readonly path: string; reado
 /** Under a lock, so that two processes that write at once both find their servers in the file afterwards. */
 async function merge(path: string, batch: readonly Waiting[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // A start that finds everything in the file has no use for them.
+  const [{ default: lockfile }, { default: writeFileAtomic }] = await Promise.all([import("proper-lockfile"), import("write-file-atomic")]);
   const release = await lockfile.lock(path, LOCK);
   try {
     const servers = await readServers(path).catch(() => new Map<string, JsonValue>());

@@ -45,7 +45,7 @@ export async function createPiAdapter({ host, kept, isNative }: PiAdapterParts, 
     {
       ...ports,
       config: piConfig(host, options),
-      transports: maybeShared(ports.transports, host, { forms, sampler }),
+      transports: await maybeShared(ports.transports, host, { forms, sampler }),
       approver: createDialogApprover(host, kept),
       forms,
       sampler,

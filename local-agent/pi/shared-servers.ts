@@ -1,8 +1,6 @@
 /** `--shared`: servers that a running `pimcp` of this account has are used over its connections (docs/spec/shared-upstreams.md). */
 import { homedir } from "node:os";
 import type { PersonForms, Sampler, TransportFactory } from "../adapter/ports.ts";
-import { sharedTransports } from "../node/shared-transports.ts";
-import { findDirectories } from "../node/state-directories.ts";
 import { systemTimers } from "../node/system-time.ts";
 import type { PiHost } from "./pi-host.ts";
 
@@ -13,8 +11,10 @@ export interface SessionAnswers {
 }
 
 /** [SH50] As they are without the flag. */
-export function maybeShared(transports: TransportFactory, host: PiHost, { forms, sampler }: SessionAnswers): TransportFactory {
+export async function maybeShared(transports: TransportFactory, host: PiHost, { forms, sampler }: SessionAnswers): Promise<TransportFactory> {
   if (host.pi.getFlag("shared") !== true) return transports;
+  const { sharedTransports } = await import("../node/shared-transports.ts");
+  const { findDirectories } = await import("../node/state-directories.ts");
   return sharedTransports(transports, {
     stateDir: findDirectories(process.env, homedir()).state,
     cwd: host.session()?.cwd ?? process.cwd(),

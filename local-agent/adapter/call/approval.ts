@@ -32,12 +32,14 @@ export function createApprovals(
 ): Approvals {
   const { approver, sha256 } = ports;
   const remembered = new Set<string>();
+  /** An entry never changes: another definition comes as another entry. */
+  const definitionHashes = new WeakMap<CatalogEntry, string>();
 
   return {
     async ask(subject) {
       const required = ports.isRequired(subject.entry);
       if (!approver.wantsEveryCall && !required) return ok(undefined);
-      const hashes = { definitionHash: sha256(definitionText(subject.entry)), argsHash: sha256(canonicalJson(subject.args)) };
+      const hashes = { definitionHash: definitionHash(subject.entry), argsHash: sha256(canonicalJson(subject.args)) };
       const keys = grantKeys(subject, hashes);
       const request = requestFor(subject, { ...hashes, required, remembered: remembered.has(keys.call) || remembered.has(keys.server) });
       if (!approver.wantsEveryCall && request.remembered) return ok(undefined);
@@ -48,6 +50,12 @@ export function createApprovals(
       return ok(undefined);
     },
   };
+
+  function definitionHash(entry: CatalogEntry): string {
+    const hash = definitionHashes.get(entry) ?? sha256(definitionText(entry));
+    definitionHashes.set(entry, hash);
+    return hash;
+  }
 
   function requestFor(
     { entry, args, origin, caller, callId, signal }: ApprovalSubject,

@@ -12,8 +12,7 @@ import type { UpstreamPool, UsedUpstream } from "../upstream/upstream-pool.ts";
 import type { Approvals } from "./approval.ts";
 import { parseArguments } from "./arguments.ts";
 import type { CallFailure } from "./call-failure.ts";
-import { thrownFailure } from "./call-failure.ts";
-import { schemaCheck } from "./json-schema.ts";
+import type { schemaCheck } from "./json-schema.ts";
 import { recoverStringified } from "./stringified.ts";
 
 interface Invocation {
@@ -50,14 +49,20 @@ export interface InvokeParts {
   readonly current: (entry: CatalogEntry) => CatalogEntry | null;
 }
 
+type SchemaCheck = typeof schemaCheck;
+
 export function createInvoke(parts: InvokeParts): Invoke {
   const { pool, approvals, checksDirect } = parts;
+  let schemas: Promise<{ readonly schemaCheck: SchemaCheck }> | undefined;
 
   return async (invocation) => {
     const { origin, signal } = invocation;
     const entry = await upToDate(invocation, parts);
     if (!entry.ok) return entry;
-    const args = readArguments(entry.value, invocation.args, origin !== "direct" || checksDirect);
+    // With the first call: a start that only shows what there is has no use for a schema's compiler.
+    schemas ??= import("./json-schema.ts");
+    const { schemaCheck: check } = await schemas;
+    const args = readArguments(entry.value, invocation.args, origin !== "direct" || checksDirect ? check : null);
     if (!args.ok) return args;
     const subject = { ...invocation, entry: entry.value, args: args.value };
     const allowed = await approvals.ask(subject);
@@ -65,10 +70,12 @@ export function createInvoke(parts: InvokeParts): Invoke {
     const { server } = subject.entry;
     const limit = totalLimit(parts, server, signal);
     try {
-      const used = await pool.use(server, { signal: limit.signal, caller: invocation.caller }, (upstream) => request(upstream, subject));
+      const used = await pool.use(server, { signal: limit.signal, caller: invocation.caller }, (upstream) => request(upstream, subject, check));
       return used.ok ? used : err(used.error);
     } catch (error) {
-      return err(limit.isReached() ? endless(server) : thrownFailure(error, { server, aborted: signal.aborted }));
+      if (limit.isReached()) return err(endless(server));
+      const { thrownFailure } = await import("./call-failure.ts");
+      return err(thrownFailure(error, { server, aborted: signal.aborted }));
     } finally {
       limit.end();
     }
@@ -113,25 +120,29 @@ async function upToDate({ entry, caller, signal }: Invocation, { pool, current }
 }
 
 /** [CL7] The upstream is not troubled with arguments that its own schema refuses. */
-function readArguments(entry: CatalogEntry, given: unknown, isChecked: boolean): Result<JsonObject, CallFailure> {
+function readArguments(entry: CatalogEntry, given: unknown, check: SchemaCheck | null): Result<JsonObject, CallFailure> {
   const parsed = parseArguments(given);
   if (!parsed.ok) return err({ code: "invalid_request", message: `${parsed.error} "${entry.displayed}" was not called.` });
   const args = recoverStringified(entry.inputSchema, parsed.value);
-  const problems = isChecked && entry.kind === "tool" ? schemaCheck(entry.inputSchema)(args) : [];
+  const problems = check !== null && entry.kind === "tool" ? check(entry.inputSchema)(args) : [];
   if (problems.length === 0) return ok(args);
   const list = problems.map((problem) => `- ${visibleLine(problem, 500)}`).join("\n");
   const message = `The arguments do not fit "${entry.displayed}", and it was not called:\n${list}\nExpected: ${describeParameters(entry.inputSchema).text}`;
   return err({ code: "call_failed", message, details: { problems } });
 }
 
-async function request(upstream: UsedUpstream, { entry, args, onProgress }: Invocation & { readonly args: JsonObject }): Promise<Answer> {
+async function request(
+  upstream: UsedUpstream,
+  { entry, args, onProgress }: Invocation & { readonly args: JsonObject },
+  check: SchemaCheck,
+): Promise<Answer> {
   const options = upstream.requestOptions((progress) => onProgress(progressLine(progress)));
   if (entry.resourceUri !== null) return { kind: "resource", result: await upstream.client.readResource({ uri: entry.resourceUri }, options) };
   // Without an output schema here the client passes on what does not fit: the work is done by then, and its result is worth showing.
   const toolDefinition = { name: entry.original, inputSchema: entry.inputSchema };
   const result = await upstream.client.callTool({ name: entry.original, arguments: args }, { ...options, toolDefinition });
   if (deniesTool(result, entry.original)) upstream.doubtList();
-  return { kind: "tool", result, mismatch: mismatchOf(result, entry) };
+  return { kind: "tool", result, mismatch: mismatchOf(result, entry, check) };
 }
 
 /** Many servers say of a tool they do not have that it failed, not that the request was wrong. */
@@ -142,10 +153,10 @@ function deniesTool({ isError, content: [first] }: CallToolResult, name: string)
 
 const MAX_DENIAL_CHARS = 1_000;
 
-function mismatchOf(result: CallToolResult, { outputSchema }: CatalogEntry): string | null {
+function mismatchOf(result: CallToolResult, { outputSchema }: CatalogEntry, check: SchemaCheck): string | null {
   if (outputSchema === null || outputSchema === undefined || result.isError === true) return null;
   if (result.structuredContent === undefined) return "it has no structured content";
-  const problems = schemaCheck(outputSchema)(result.structuredContent);
+  const problems = check(outputSchema)(result.structuredContent);
   return problems.length === 0 ? null : problems.map((problem) => visibleLine(problem, 300)).join("; ");
 }
 

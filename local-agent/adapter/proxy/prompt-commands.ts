@@ -3,7 +3,6 @@ import type { GetPromptResult } from "@modelcontextprotocol/client";
 import { err, ok } from "../../../shared/result.ts";
 import type { Result } from "../../../shared/result.ts";
 import type { AdapterCall } from "../adapter.ts";
-import { thrownFailure } from "../call/call-failure.ts";
 import { promptCommands as namedCommands, type PromptCommands } from "../catalog/prompt-commands.ts";
 import type { UpstreamPool } from "../upstream/upstream-pool.ts";
 import { promptArguments } from "./prompts.ts";
@@ -34,6 +33,7 @@ export async function fetchPrompt(
     );
     return used.ok ? ok(used.value) : err(used.error.message);
   } catch (error) {
+    const { thrownFailure } = await import("../call/call-failure.ts");
     return err(
       thrownFailure(error, { server, aborted: call.signal.aborted }).message.replace(/^Failed to call tool:/, "Failed to fetch the prompt:"),
     );

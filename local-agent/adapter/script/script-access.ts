@@ -14,7 +14,7 @@ export function scriptAccess(call: AdapterCall, parts: ProxyParts): ScriptAccess
   const { caller, callId, onProgress } = call;
   return {
     async search({ query, server, limit, offset }) {
-      const found = findTools({ query, server: server ?? undefined, regex: false, limit, offset }, parts);
+      const found = await findTools({ query, server: server ?? undefined, regex: false, limit, offset }, parts);
       if (!found.ok) return { items: [], total: 0, hasMore: false, nextOffset: null, error: { ...found.error } };
       const { hits, total, nextOffset } = found.value;
       return { items: hits.map(({ entry }) => itemOf(entry)), total, hasMore: nextOffset !== null, nextOffset };

@@ -1,6 +1,6 @@
 /** The sentences of a request that cannot be made at all, and what a failed connection is remembered as. Pure. */
 import type { OpenFailure } from "./connection.ts";
-import { cut } from "./failure-text.ts";
+import { cut } from "./cut-text.ts";
 import type { ConnectFailure } from "./upstream-pool.ts";
 
 /** The last failure of a server. Forgotten when it is connected to. */

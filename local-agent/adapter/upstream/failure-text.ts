@@ -1,5 +1,6 @@
 /** What is told of a connection that could not be made. Pure. */
 import { SdkHttpError } from "@modelcontextprotocol/client";
+import { cut } from "./cut-text.ts";
 import { withShownAddresses } from "./shown-address.ts";
 
 /** A cause is shown to a model, again and again while the server is down. */
@@ -22,10 +23,6 @@ export function failureText(error: unknown, stderrTail: string): string {
     .slice(-STDERR_LINES)
     .join(" | ");
   return cut(tail === "" ? cause : `${cause}. The process wrote: ${tail}`, MAX_CAUSE);
-}
-
-export function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
 }
 
 /** An error's own message, then those of its causes that say more (`fetch failed` alone does not). */

@@ -13,8 +13,9 @@ import { createDeadlines, type Deadlines } from "./deadlines.ts";
 import { failureText } from "./failure-text.ts";
 import { createListWatch, type ListWatch } from "./list-watch.ts";
 import { listCatalog } from "./listing.ts";
-import type { Era } from "./negotiation.ts";
+import { evidenceOf, type Era, type Evidence } from "./negotiation.ts";
 import { createQuestions, type Questions } from "./questions.ts";
+import { isLostSession } from "./session-loss.ts";
 import type { ListenState, UpstreamFacts, UseOptions, UsedUpstream } from "./upstream-pool.ts";
 import { createUseScope, REQUEST_MS } from "./use-scope.ts";
 
@@ -26,7 +27,10 @@ export interface LiveUpstream {
   readonly closed: Promise<void>;
   catalog(): UpstreamCatalog;
   listening(): ListenState;
-  hasSession(): boolean;
+  /** Whether a request over it failed because the server has forgotten the session (session-loss.ts). */
+  isLostSession(error: unknown): boolean;
+  /** What a request's failure over it says (negotiation.ts). */
+  evidenceOf(error: unknown): Evidence;
   inFlight(): number;
   /** Retired or ended: a use that has not begun yet belongs on another connection. */
   isOver(): boolean;
@@ -99,6 +103,9 @@ export async function openLiveUpstream(options: LiveOptions): Promise<Result<Liv
     });
     if (!opened.ok) return whole.signal.aborted && !options.signal.aborted ? err(tookTooLong(definition.name)) : opened;
     return await listed(options, opened.value, { deadlines, questions, changes, signal: whole.signal });
+  } catch (error) {
+    // A port that throws all the same must not leave the server "connecting" for ever.
+    return err({ kind: "failed", message: failureText(error, "") });
   } finally {
     deadline.cancel();
     leave?.();
@@ -188,7 +195,8 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     closed: connection.closed,
     catalog: lists.catalog,
     listening: () => watch.listening(),
-    hasSession: () => connection.hasSession(),
+    isLostSession: (error) => isLostSession(error, connection.hasSession()),
+    evidenceOf,
     inFlight: () => inFlight,
     isOver: () => retired || ended.signal.aborted,
     isDoubtful: () => doubtful,

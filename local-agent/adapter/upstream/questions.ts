@@ -15,6 +15,9 @@ import type { AdapterPorts, Caller } from "../ports.ts";
 /** A server may not fill the person's desk. */
 const MAX_OPEN = 3;
 
+/** One for all: at the end of most calls no question is open to hear it. */
+const CALL_ENDED = new Error("the call this question belongs to has ended");
+
 type QuestionPorts = Pick<AdapterPorts, "forms" | "sampler" | "log">;
 
 export interface Questions {
@@ -90,7 +93,7 @@ export function createQuestions(options: QuestionOptions): Questions {
       uses.add(use);
       return () => {
         uses.delete(use);
-        use.ended.abort(new Error("the call this question belongs to has ended"));
+        use.ended.abort(CALL_ENDED);
       };
     },
   };

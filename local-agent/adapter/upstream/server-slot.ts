@@ -9,13 +9,10 @@ import type { Freshness, HeldCatalog, UpstreamCatalog } from "../catalog/upstrea
 import type { ServerDefinition } from "../config/server-definition.ts";
 import type { AdapterPorts, Caller } from "../ports.ts";
 import { backoffFailure, cancelledFailure, connectFailure, remembered, untrustedFailure, type RememberedFailure } from "./connect-failure.ts";
-import type { OpenFailure } from "./connection.ts";
 import { backoffUntil, CALL_BACKOFF_MS, keepsAlive, type WatchedServer } from "./lifecycle.ts";
-import { failureText } from "./failure-text.ts";
-import { openLiveUpstream, type LivePorts, type LiveUpstream } from "./live-upstream.ts";
-import { evidenceOf, type Era } from "./negotiation.ts";
+import type { LivePorts, LiveUpstream } from "./live-upstream.ts";
+import type { Era } from "./negotiation.ts";
 import { createServerEvents } from "./server-events.ts";
-import { isLostSession } from "./session-loss.ts";
 import { trustSubject } from "./trust.ts";
 import type { ConnectFailure, PoolEvent, UpstreamState, UseOptions } from "./upstream-pool.ts";
 
@@ -162,8 +159,8 @@ export class ServerSlot {
    */
   async recovers(live: LiveUpstream, error: unknown): Promise<boolean> {
     const { ports } = this.#context;
-    const lost = isLostSession(error, live.hasSession());
-    if (!lost && !(evidenceOf(error) === "unauthorized" && (await this.#renewed()))) return false;
+    const lost = live.isLostSession(error);
+    if (!lost && !(live.evidenceOf(error) === "unauthorized" && (await this.#renewed()))) return false;
     ports.log.event("info", "upstream.session-lost", { server: this.definition.name, lost });
     this.#giveUp(live);
     return true;
@@ -178,7 +175,7 @@ export class ServerSlot {
     } catch (error) {
       if (this.#closed || this.#parked || live.inFlight() > 0) return;
       if (this.#live !== live || (await this.recovers(live, error))) await this.connectUnasked();
-      else if (evidenceOf(error) === "silent" && this.#live === live) await this.#connection(null).done;
+      else if (live.evidenceOf(error) === "silent" && this.#live === live) await this.#connection(null).done;
     }
   }
 
@@ -253,6 +250,8 @@ export class ServerSlot {
     const { ports, ...context } = this.#context;
     const events = createServerEvents(name, ports.clock, context.emit);
     let own: LiveUpstream | null = null;
+    // A start that finds every catalog kept has no use for what speaks to servers, which is most of the program.
+    const { openLiveUpstream } = await import("./live-upstream.ts");
     const opened = await openLiveUpstream({
       definition: this.definition,
       ports,
@@ -268,8 +267,7 @@ export class ServerSlot {
       },
       onListening: () => this.#changed(),
       prepare: events.prepare,
-      // A port that throws all the same must not leave the server "connecting" for ever.
-    }).catch((error: unknown) => err<OpenFailure>({ kind: "failed", message: failureText(error, "") }));
+    });
     this.#connecting = null;
     if (opened.ok && !signal.aborted && !this.#closed) {
       own = opened.value;

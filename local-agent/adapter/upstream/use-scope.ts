@@ -6,6 +6,9 @@ import type { UpstreamFacts, UsedUpstream } from "./upstream-pool.ts";
 /** The SDK's own default. */
 export const REQUEST_MS = 60_000;
 
+/** One for all: most uses end with nothing left to hear it, and making an error costs more than the rest of the end. */
+const USE_ENDED = new Error("the use has ended");
+
 /** The SDK's timer cannot be stopped while a person is asked: ours decides, and this one never comes. */
 const NEVER_MS = 2_147_483_647;
 
@@ -43,7 +46,7 @@ export function createUseScope(
     return { ...base, onprogress };
   };
 
-  const end = (reason: unknown = new Error("the use has ended")): void => {
+  const end = (reason: unknown = USE_ENDED): void => {
     for (const signal of use.signals) signal.removeEventListener("abort", follow);
     for (const each of ends) each(reason);
     ends.clear();

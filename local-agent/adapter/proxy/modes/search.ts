@@ -4,7 +4,6 @@ import type { Page } from "../../catalog/search-page.ts";
 import type { CatalogEntry } from "../../catalog/upstream-catalog.ts";
 import type { SearchHit } from "../../catalog/search.ts";
 import { describeParameters } from "../../catalog/describe-parameters.ts";
-import { regexSearch } from "../../catalog/regex-search.ts";
 import type { Result } from "../../../../shared/result.ts";
 import { ok } from "../../../../shared/result.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
@@ -20,10 +19,10 @@ export interface SearchProblem {
 }
 
 /** What both `mcp` and a script search with. The server is checked here. */
-export function findTools(
+export async function findTools(
   asked: { readonly query: string; readonly server: string | undefined; readonly regex: boolean; readonly limit: number; readonly offset: number },
   parts: ProxyParts,
-): Result<FoundPage, SearchProblem> {
+): Promise<Result<FoundPage, SearchProblem>> {
   const { query, limit, offset } = asked;
   const server = asked.server === undefined ? undefined : serverNamed(asked.server, parts);
   if (server === null) return { ok: false, error: { code: "server_not_found", message: noSuchServer(asked.server ?? "", parts) } };
@@ -32,13 +31,14 @@ export function findTools(
   if (server !== undefined && standing === "backoff") return { ok: false, error: backoffFailure(server, parts) };
   const { entries, index } = parts.view.offered();
   if (!asked.regex) return ok(index.search({ query, server, limit, offset }));
+  const { regexSearch } = await import("../../catalog/regex-search.ts");
   const found = regexSearch(entries, { pattern: query, server, limit, offset });
   return found.ok ? ok({ ...found.value, hits: found.value.hits.map((entry) => ({ entry, score: 0 })) }) : found;
 }
 
 export async function searchMode(asked: SearchMode, parts: ProxyParts): Promise<AdapterResult> {
   const details = { mode: "search", query: asked.query, ...(asked.server === undefined ? {} : { server: asked.server }) };
-  const found = findTools(asked, parts);
+  const found = await findTools(asked, parts);
   if (!found.ok) return answerProblem(parts.presenter, found.error, details);
   const { hits, total, nextOffset } = found.value;
   const connectingServers = parts.pool.connecting();
