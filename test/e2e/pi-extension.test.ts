@@ -64,6 +64,12 @@ describe("RPC mode", () => {
   const noted = (words: string, from = 0): Promise<unknown> =>
     pi.next(words, (event) => event["method"] === "notify" && String(event["message"]).includes(words), from);
 
+  async function newSession(): Promise<void> {
+    const from = pi.events.length;
+    pi.send({ type: "new_session" });
+    await pi.next("the new session", (event) => event["command"] === "new_session", from);
+  }
+
   async function call(line: string, ...answers: readonly (string | null)[]) {
     const going = pi.prompt(line);
     for (const value of answers) await pi.answer("Allow add of the MCP server good?", value);
@@ -116,6 +122,13 @@ describe("RPC mode", () => {
     expect(toolEnds(await going).at(-1)?.text).toContain("Heard: Say hello");
   });
 
+  test("[PI12] a new session has processes of its own, and none is left of the one before", async () => {
+    await newSession();
+    await waitUntil("only Pi is left", () => place.home.processes().length === 1);
+    expect(toolEnds(await pi.prompt('mcp {"tool":"good_echo","args":{"text":"again"}}')).at(-1)).toMatchObject({ text: "again" });
+    expect(place.home.processes()).toHaveLength(2);
+  });
+
   test("[PI61] [PI62] /mcp status answers with a note, /mcp disable writes the project's own file", async () => {
     const from = pi.events.length;
     pi.send({ type: "prompt", message: "/mcp status" });
@@ -129,18 +142,15 @@ describe("RPC mode", () => {
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mcpServers: {} });
   });
 
-  test("[PI12] a new session has processes of its own, and none is left of the one before, nor after the end", async () => {
-    // With this file the folder would be one that Pi asks about, and there is nobody here to ask.
-    rmSync(join(place.home.root, ".pi"), { recursive: true });
-    const from = pi.events.length;
-    pi.send({ id: "new", type: "new_session" });
-    await pi.next("the new session", (event) => event["id"] === "new" && event["type"] === "response", from);
-    const running = (): number => place.home.processes().length;
-    await waitUntil("only Pi is left", () => running() === 1);
-    expect(toolEnds(await pi.prompt('mcp {"tool":"good_echo","args":{"text":"again"}}')).at(-1)).toMatchObject({ text: "again" });
-    expect(running()).toBe(2);
+  test("[PI2] [PI12] a server of a folder that Pi does not trust is not run, and nothing is left at the end", async () => {
+    // The file that /mcp disable made has Pi ask about the folder, and there is nobody here to ask.
+    await newSession();
+    expect(toolEnds(await pi.prompt('mcp {"tool":"good_echo","args":{"text":"x"}}')).at(-1)).toMatchObject({
+      details: { error: "server_untrusted" },
+    });
     await pi.end();
     await place.home.expectNothingLeft();
+    rmSync(join(place.home.root, ".pi"), { recursive: true });
   });
 });
 

@@ -1,0 +1,103 @@
+/** What a terminal asks, for questions that only a terminal is asked, and which model is sampled. */
+import type { CreateMessageRequestParams } from "@modelcontextprotocol/client";
+import { describe, expect, test } from "vitest";
+import { createDialogForms } from "../../../../local-agent/pi/dialog-forms.ts";
+import type { PiHost } from "../../../../local-agent/pi/pi-host.ts";
+import { createPiSampler } from "../../../../local-agent/pi/pi-sampler.ts";
+
+const signal = new AbortController().signal;
+const caller = { kind: "pi" } as const;
+
+interface Dialog {
+  readonly title: string;
+  readonly options: readonly string[];
+}
+
+function hostOf(session: Record<string, unknown>): PiHost {
+  return { pi: {} as never, session: () => ({ hasUI: true, mode: "tui", ...session }) as never };
+}
+
+describe("an address a server asks to have opened", () => {
+  function scene(picked: (dialog: Dialog) => string | undefined) {
+    const opened: string[] = [];
+    const dialogs: Dialog[] = [];
+    const ui = {
+      notify: () => {},
+      select: (title: string, options: readonly string[]) =>
+        Promise.resolve(picked(dialogs[dialogs.push({ title, options }) - 1] ?? { title, options })),
+    };
+    const forms = createDialogForms(hostOf({ ui }), (url) => Promise.resolve(void opened.push(url)));
+    const ask = (url: string) => forms.ask({ server: "bank", params: { mode: "url", message: "Sign in", url, elicitationId: "1" }, caller, signal });
+    return { ask, opened, dialogs };
+  }
+
+  test("[PI31] is shown whole with its host, and opened only when the person says so", async () => {
+    const yes = scene(({ options }) => options[1]);
+    expect(await yes.ask("https://bank.example/in?to=%E2%80%AEx")).toEqual({ action: "accept" });
+    expect(yes.opened).toEqual(["https://bank.example/in?to=%E2%80%AEx"]);
+    expect(yes.dialogs[0]).toEqual({
+      title: "bank asks you to open bank.example: Sign in\nhttps://bank.example/in?to=%E2%80%AEx",
+      options: ["Refuse to answer", "Open bank.example"],
+    });
+    const no = scene(({ options }) => options[0]);
+    expect(await no.ask("https://bank.example/")).toEqual({ action: "decline" });
+    const dismissed = scene(() => undefined);
+    expect(await dismissed.ask("https://bank.example/")).toEqual({ action: "cancel" });
+    expect([...no.opened, ...dismissed.opened]).toEqual([]);
+  });
+
+  test.each(["file:///etc/passwd", "javascript:alert(1)", "not an address"])(
+    "[PI31] is declined unasked when it is none of the web: %s",
+    async (url) => {
+      const { ask, opened, dialogs } = scene(({ options }) => options[1]);
+      expect(await ask(url)).toEqual({ action: "decline" });
+      expect([opened, dialogs]).toEqual([[], []]);
+    },
+  );
+
+  test("[PI31] is offered to servers in a terminal only", () => {
+    expect(createDialogForms(hostOf({ mode: "rpc" }), () => Promise.resolve()).modes).toEqual({ form: true, url: false });
+    expect(createDialogForms(hostOf({ mode: "print", hasUI: false }), () => Promise.resolve()).modes).toEqual({ form: false, url: false });
+  });
+});
+
+describe("the model a server asks", () => {
+  const models = [
+    { provider: "one", id: "small", name: "Small" },
+    { provider: "two", id: "big-3", name: "The Big One" },
+  ];
+  const message = { messages: [{ role: "user", content: { type: "text", text: "Hello" } }], maxTokens: 10 } as CreateMessageRequestParams;
+
+  async function asked(params: Partial<CreateMessageRequestParams>, current: (typeof models)[number] | undefined = models[0]): Promise<string> {
+    const complete = () => Promise.resolve({ stopReason: "stop", content: [{ type: "text", text: "Hi" }] });
+    const sampler = createPiSampler(hostOf({ model: current, modelRegistry: { getAvailable: () => models, complete } }), () => ({
+      sampling: null,
+      autoApprove: true,
+    }));
+    return (await sampler.sample({ server: "s", params: { ...message, ...params }, caller, signal })).model;
+  }
+
+  test("[PI41] is the first hint's that fits, else the session's, else any", async () => {
+    expect(await asked({ modelPreferences: { hints: [{ name: "nothing" }, { name: "BIG" }] } })).toBe("big-3");
+    expect(await asked({ modelPreferences: { hints: [{ name: "two/big" }] } })).toBe("big-3");
+    expect(await asked({ modelPreferences: { hints: [{ name: "" }] } })).toBe("small");
+    expect(await asked({}, models[1])).toBe("big-3");
+  });
+
+  test.each([
+    ["tools", { tools: [] }],
+    ["includeContext", { includeContext: "allServers" }],
+    ["stopSequences", { stopSequences: ["x"] }],
+    ["image content", { messages: [{ role: "user", content: { type: "image", data: "", mimeType: "image/png" } }] }],
+  ])("[PI41] is not asked what cannot be honoured: %s", async (what, params) => {
+    await expect(asked(params as never)).rejects.toThrow(what);
+  });
+
+  test("[PI40] is asked nothing where nobody can allow it", async () => {
+    const rules = { sampling: null, autoApprove: false };
+    const sampler = createPiSampler(hostOf({ hasUI: false }), () => rules);
+    expect(sampler.available).toBe(false);
+    await expect(sampler.sample({ server: "s", params: message, caller, signal })).rejects.toThrow("nobody can approve it");
+    expect(createPiSampler(hostOf({}), () => ({ sampling: false, autoApprove: true })).available).toBe(false);
+  });
+});

@@ -1,0 +1,70 @@
+/** What the footer, the notes and the completion say, over an adapter whose servers a test plays. */
+import { describe, expect, test } from "vitest";
+import { attachAdapter } from "../../../../local-agent/pi/attach-adapter.ts";
+import { footerText } from "../../../../local-agent/pi/footer.ts";
+import { completionsOf } from "../../../../local-agent/pi/mcp-command.ts";
+import { adapterCall, adapterUnderTest, type Scene } from "../../../support/adapter-under-test.ts";
+import { waitUntil } from "../../../support/wait-until.ts";
+
+const TOOLS = { echo: {} };
+
+async function attached(servers: Parameters<typeof adapterUnderTest>[0], settings: Scene["settings"] = {}) {
+  const notes: string[] = [];
+  const footer: (string | undefined)[] = [];
+  const { adapter } = await adapterUnderTest(servers, { settings });
+  const ui = {
+    notify: (text: string, level: string) => notes.push(`${level}: ${text}`),
+    setStatus: (_key: string, text?: string) => footer.push(text),
+  };
+  const host = { pi: { events: { emit: () => {} } }, session: () => ({ ui }) } as never;
+  const letGo = attachAdapter(adapter, { host, tools: { sync: () => {} }, prompts: { sync: () => {} } });
+  return { adapter, notes, footer, letGo };
+}
+
+describe("the footer", () => {
+  test("[PI54] counts the servers, and is short or absent when it is to be", async () => {
+    const servers = { a: { tools: TOOLS }, b: { tools: TOOLS }, off: { tools: TOOLS, state: "disabled" as const } };
+    const { adapter } = await adapterUnderTest(servers);
+    await adapter.mcp(adapterCall({ connect: "a" }));
+    await adapter.pool.disconnect("b");
+    const withSettings = (settings: Scene["settings"]) =>
+      footerText({ ...adapter, config: { ...adapter.config, settings: { ...adapter.config.settings, ...settings } } });
+    expect(withSettings({})).toBe("🔌 MCP: 2 servers enabled, 1 connected, 1 disabled");
+    expect(withSettings({ showStatusIcon: false, mcpFooterStatus: "compact" })).toBe("MCP 1/2");
+    expect(withSettings({ mcpFooterStatus: "off" })).toBeUndefined();
+  });
+});
+
+describe("the notes", () => {
+  const eager = { definition: { lifecycle: "eager" as const } };
+
+  test("[PI53] say once which of the servers that connect at the start have done so, unless that is not wanted", async () => {
+    const servers = { a: { tools: TOOLS, ...eager }, b: { tools: TOOLS, down: "no such program", ...eager }, lazy: { tools: TOOLS } };
+    const { notes, adapter } = await attached(servers);
+    await waitUntil("both are decided", () => notes.length === 2);
+    expect(notes).toEqual(["info: MCP: connected to a.", "warning: MCP: not connected to b. /mcp status says why."]);
+    await adapter.pool.disconnect("a");
+    expect(notes).toHaveLength(2);
+    const quiet = await attached({ a: { tools: TOOLS, ...eager } }, { notifyOnStartupConnect: false });
+    await waitUntil("it is connected", () => quiet.adapter.pool.state("a").at === "connected");
+    expect(quiet.notes).toEqual([]);
+  });
+
+  test("[PI58] say once that there are very many direct tools, and are silent once the session let go", async () => {
+    const tools = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`tool_${index}`, {}]));
+    const { notes, adapter, letGo, footer } = await attached({ a: { tools, definition: { directTools: true } } });
+    await adapter.mcp(adapterCall({ connect: "a" }));
+    await adapter.mcp(adapterCall({ connect: "a" }));
+    expect(notes.filter((note) => note.includes("80 MCP tools are direct"))).toHaveLength(1);
+    letGo();
+    const before = footer.length;
+    await adapter.pool.disconnect("a");
+    expect(footer).toHaveLength(before);
+  });
+});
+
+test("[PI64] completes the words of /mcp, and servers where one is to be named", () => {
+  expect(completionsOf("re", ["good"])).toEqual(["reconnect"]);
+  expect(completionsOf("disable g", ["good", "other"])).toEqual(["disable good"]);
+  expect(completionsOf("status g", ["good"])).toEqual([]);
+});
