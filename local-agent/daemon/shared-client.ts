@@ -86,6 +86,8 @@ class Served implements SharedClient {
   #server: Server | null = null;
   #inFlight = 0;
   #retired = false;
+  /** Changes that it was not told of yet. */
+  readonly #changed = new Set<SharedList>();
   /** null: it wants to hear nothing. */
   #level: LoggingLevel | null;
 
@@ -94,6 +96,7 @@ class Served implements SharedClient {
     this.#parts = parts;
     const { era } = parts.facts;
     this.#level = era === "legacy" ? "debug" : null;
+    transport.onwritable = () => this.#tellChanges();
     // A server of one era answers the other as such a server does: the client tries the other one then.
     if (era === "modern") {
       serveStdio(() => this.#create(), { transport, legacy: "reject", maxSubscriptions: MAX_LISTENERS });
@@ -106,7 +109,8 @@ class Served implements SharedClient {
 
   changed(lists: readonly SharedList[]): void {
     const { capabilities } = this.#parts.facts;
-    for (const list of lists) if (capabilities[list]?.listChanged === true) this.#tell(`notifications/${list}/list_changed`, {});
+    for (const list of lists) if (capabilities[list]?.listChanged === true) this.#changed.add(list);
+    this.#tellChanges();
   }
 
   logged({ level, logger, data }: Parameters<SharedClient["logged"]>[0]): void {
@@ -221,6 +225,12 @@ class Served implements SharedClient {
     if (server === null || this.#gone.signal.aborted) throw new Error("The client whose call runs has gone.");
     const { _meta, ...rest } = params as Record<string, unknown>;
     return await server.request({ method, params: rest } as { method: "elicitation/create"; params: never }, { signal, timeout: ANSWER_MS });
+  }
+
+  #tellChanges(): void {
+    if (!this.#transport.isWritable) return;
+    for (const list of this.#changed) this.#tell(`notifications/${list}/list_changed`, {});
+    this.#changed.clear();
   }
 
   /** [SH23] A client that does not read misses what is only news. */

@@ -22,6 +22,8 @@ export class OpenSocketTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
+  /** The peer takes again what it is sent. */
+  onwritable?: () => void;
   readonly #socket: Socket;
   readonly #options: OpenSocketOptions;
   readonly #lines = new MessageLines({
@@ -88,7 +90,9 @@ export class OpenSocketTransport implements Transport {
   #drained(): void {
     this.#stopStall?.();
     this.#stopStall = null;
-    if (this.#ended === null) this.#socket.resume();
+    if (this.#ended !== null) return;
+    this.#socket.resume();
+    this.onwritable?.();
   }
 
   #take(chunk: Buffer): void {

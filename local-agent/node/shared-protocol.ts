@@ -10,7 +10,7 @@ export const SHARED_VERSION = 1;
 export const SharedHello = v.object({
   shared: v.literal("attach"),
   version: v.number(),
-  server: v.string(),
+  server: v.pipe(v.string(), v.maxLength(256)),
   /** Of the definition, with the environment of whoever attaches (adapter/catalog/config-hash.ts). */
   configHash: v.string(),
   /** Where the server would run. */

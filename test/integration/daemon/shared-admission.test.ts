@@ -210,6 +210,21 @@ test("[SH23] a session that does not read is read no more, and holds up nobody",
   await waitUntil("all are answered", () => stalled.lines.length === 203);
 });
 
+test("[SH23] what changed while a session did not read is told when it does", async () => {
+  const good = goodServer();
+  const sharing = await sharingUnderTest([good.definition], good);
+  const [stalled, other] = [await attached(sharing), await attached(sharing)];
+  const changes = ({ lines }: RawClient) => lines.filter(({ method }) => method === "notifications/tools/list_changed").length;
+  stalled.socket.pause();
+  for (let id = 1; id <= 30; id++) stalled.send({ id, method: "tools/call", params: { name: "big", arguments: { bytes: 1_000_000 } } });
+  await echo((await sharing.session()).pool, "good");
+  other.send({ id: 1, method: "tools/call", params: { name: "grow", arguments: {} } });
+  await waitUntil("the other has heard", () => changes(other) === 1);
+  expect(changes(stalled)).toBe(0);
+  stalled.socket.resume();
+  await waitUntil("it has heard, too", () => changes(stalled) === 1);
+});
+
 test("[SH23] after half a minute without reading its connection is ended", async () => {
   const timers = new ManualClock();
   const good = goodServer();
