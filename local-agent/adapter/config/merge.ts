@@ -7,7 +7,15 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { Environment } from "../ports.ts";
 import type { ConfigDocument } from "./config-document.ts";
-import type { ConfigOrigin, ConfigSourceReport, ConfiguredServer, ConfigWarning, ServerDefinition, UpstreamConfig } from "./server-definition.ts";
+import type {
+  ConfigOrigin,
+  ConfigSourceReport,
+  ConfiguredServer,
+  ConfigWarning,
+  ServerDefinition,
+  ServerTransport,
+  UpstreamConfig,
+} from "./server-definition.ts";
 import { NO_LOGIN, readServerEntry, type EntryDefaults, type PluginPlaces } from "./server-entry.ts";
 import { needsTrust, readSetting, readSettings, untrustedPart } from "./settings-entry.ts";
 
@@ -167,7 +175,7 @@ function configured(
   const read = readServerEntry(name, entry, { defaults, plugin });
   if (!read.ok) return { state: "invalid", name, problem: read.error, origins };
   const state = entry["disabled"] === true ? "disabled" : "enabled";
-  const projectText = isTouchedByProject(fields) ? serverText(entry, plugin, project) : null;
+  const projectText = isTouchedByProject(fields) || runsOutOfProject(read.value.transport) ? serverText(entry, plugin, project) : null;
   return { state, name, definition: { ...read.value, origins, projectText } };
 }
 
@@ -183,6 +191,19 @@ function pluginOf(fields: Fields): PluginPlaces | null {
 /** To switch a server off needs nobody's trust. */
 function isTouchedByProject(fields: Fields): boolean {
   return [...fields].some(([field, { value, inProject }]) => inProject && !(field === "disabled" && value === true));
+}
+
+/** A program named by a relative path lies in whatever project this is: whoever can write there says what it is. */
+function runsOutOfProject(transport: ServerTransport): boolean {
+  if (transport.kind === "http") return transport.requestHeadersCommand !== null && isRelative(transport.requestHeadersCommand.command);
+  if (transport.kind === "socket" || transport.plugin !== null) return false;
+  const { command, cwd } = transport;
+  return isRelative(command) && (cwd === null || isRelative(`${cwd}/`));
+}
+
+/** Not a bare name, which is looked for in `PATH`, nor what begins with a variable or the home directory. */
+function isRelative(path: string): boolean {
+  return /[/\\]/.test(path) && !/^(?:[/\\~$]|\{env:|[a-z]:)/i.test(path);
 }
 
 /** Without `disabled`: switching a server off and on again is no new question. */

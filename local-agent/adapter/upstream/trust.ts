@@ -8,8 +8,9 @@ const OF_A_PROJECT: ReadonlySet<LayerKind> = new Set(["project", "import", "host
 /** null: no project file touched the server, and nobody has to be asked. */
 export function trustSubject(definition: ServerDefinition): TrustSubject | null {
   if (definition.projectText === null) return null;
-  const files = Object.values(definition.origins)
-    .filter((origin) => OF_A_PROJECT.has(origin.layer))
-    .map((origin) => origin.file);
+  const origins = Object.values(definition.origins);
+  const ofProject = origins.filter((origin) => OF_A_PROJECT.has(origin.layer));
+  // None: a file of the account's own names a program that lies in the project.
+  const files = (ofProject.length === 0 ? origins : ofProject).map((origin) => origin.file);
   return { server: definition.name, text: definition.projectText, files: [...new Set(files)] };
 }

@@ -378,6 +378,27 @@ test("[UC17] two directories on the way with the same file by a link have it rea
 });
 
 describe("a project's file", () => {
+  test("[UC30] may be the program of an entry of the account's own: it comes with its text when it is named by a relative path", async () => {
+    const entries: Record<string, unknown> = {
+      bare: { command: "serve", args: ["./x"] },
+      absolute: { command: "/usr/bin/serve" },
+      home: { command: "~/bin/serve" },
+      variable: { command: "${TOOLS}/serve" },
+      elsewhere: { command: "./serve", cwd: "/opt/tools" },
+      relative: { command: "./serve" },
+      below: { command: "tools/serve" },
+      there: { command: "../serve", cwd: "sub" },
+      signed: { url: "https://a.example/mcp", requestHeadersCommand: { command: "./sign" } },
+    };
+    const { load, home } = machine({ ".agents/mcp.json": { mcpServers: entries } });
+    const { servers: found } = await load();
+    const asked = [...found.values()]
+      .flatMap((server) => (server.state === "enabled" ? [trustSubject(server.definition)] : []))
+      .filter((each) => each !== null);
+    expect(asked.map(({ server }) => server)).toEqual(["relative", "below", "there", "signed"]);
+    expect(asked[0]?.files).toEqual([join(home, ".agents/mcp.json")]);
+  });
+
   test("[UC30] [TR2] runs nothing but what its text shows, whatever its members are called", async () => {
     const { load } = machine({
       "work/.mcp.json": `{ "mcpServers": { "x": {
