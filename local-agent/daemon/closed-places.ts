@@ -30,7 +30,9 @@ export function closedPlaces({ directories, mode, home, env, mcpConfig = null }:
   const wrangler = [...configHomes.map((configHome) => join(configHome, ".wrangler")), join(home, ".wrangler")];
   const configPath = mcpConfig === null ? {} : { configPath: mcpConfig };
   const mcpFiles = globalConfigFiles({ cwd: home, home, env, platform: process.platform, ...configPath });
-  return [...new Set([directories.config, directories.state, ...keyFile, ...wrangler, agentDirectory(env, home), ...mcpFiles])];
+  // What npm runs for an MCP server, and its settings, which can name a program.
+  const npm = [join(home, ".npm", "_npx"), join(home, ".npmrc")];
+  return [...new Set([directories.config, directories.state, ...keyFile, ...wrangler, agentDirectory(env, home), ...mcpFiles, ...npm])];
 }
 
 /**

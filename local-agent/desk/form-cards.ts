@@ -85,6 +85,8 @@ function askedFor(params: UpstreamQuestion["params"]): Result<FormCard["asks"], 
   if ("url" in params) {
     const url = URL.canParse(params.url) ? new URL(params.url) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) return err("no web address");
+    // What stands before the @ reads like the site.
+    if (url.username !== "" || url.password !== "") return err("an address with a user name");
     return ok({ kind: "address", url: url.href, host: url.host });
   }
   const fields = formFields(params.requestedSchema as unknown as JsonObject);

@@ -17,6 +17,21 @@ async function guarded(
 }
 
 describe("an approval", () => {
+  test("[CL36] is asked for what an exposed server is passed: a tool, and a resource, listed or not", async () => {
+    const { adapter, asked } = await guarded(true);
+    const { signal } = new AbortController();
+    const passed = { callId: "1", server: "box", args: {}, caller: remote("a"), signal };
+    for (const uri of [undefined, "a:b", "a:other"]) {
+      const name = uri ?? "look";
+      await adapter.passage.approve({ ...passed, original: name, displayed: name, ...(uri !== undefined && { uri }) });
+    }
+    expect(asked.map(({ displayed, origin }) => [displayed, origin])).toEqual([
+      ["look", "direct"],
+      ["a:b", "resource"],
+      ["a:other", "resource"],
+    ]);
+  });
+
   test.each([
     [["delete_*"], ["delete_all"]],
     [["box_delete_all"], ["delete_all"]],

@@ -11,7 +11,16 @@ test("[CF18] the agent's own directories and Wrangler's login are closed, wherev
 
 test("[CF30] Pi's own directory and the person's own files about MCP servers are closed, wherever they are", () => {
   const closed = closedPlaces({ ...around, env: { PI_CODING_AGENT_DIR: "/pi" }, mcpConfig: "/w/servers.json" });
-  const places = ["/pi", "/h/.config/mcp/mcp.json", "/h/.agents/mcp.json", "/h/.agents/mcp/mcp.json", "/h/.cursor/mcp.json", "/w/servers.json"];
+  const places = [
+    "/pi",
+    "/h/.config/mcp/mcp.json",
+    "/h/.agents/mcp.json",
+    "/h/.agents/mcp/mcp.json",
+    "/h/.cursor/mcp.json",
+    "/w/servers.json",
+    "/h/.npmrc",
+    "/h/.npm/_npx",
+  ];
   expect(closed).toEqual(expect.arrayContaining(places));
   expect(closedPlaces(around)).toContain("/h/.pi/agent");
 });

@@ -24,7 +24,9 @@ test("[TR21] what cannot be shown, an address that is none of the web, and the s
   const odd = { type: "object" as const, properties: { it: { type: "object" } } };
   const unshown = exampleQuestion({ params: { message: "", requestedSchema: odd as never } });
   const file = exampleQuestion({ params: { mode: "url", message: "", url: "file:///etc/passwd", elicitationId: "1" } });
-  expect([await cards.ask(unshown), await cards.ask(file), cards.list()]).toEqual([{ action: "decline" }, { action: "decline" }, []]);
+  const posing = exampleQuestion({ params: { mode: "url", message: "", url: "https://bank.example@evil.example/", elicitationId: "1" } });
+  for (const question of [unshown, file, posing]) expect(await cards.ask(question)).toEqual({ action: "decline" });
+  expect(cards.list()).toEqual([]);
   for (let number = 0; number < 5; number++) void cards.ask(exampleQuestion());
   expect(await cards.ask(exampleQuestion())).toEqual({ action: "decline" });
   void cards.ask(exampleQuestion({ server: "another" }));
