@@ -18,7 +18,7 @@ export interface McpCommandParts {
 
 type Subcommand = (parts: McpCommandParts, word: string | undefined) => Promise<CommandAnswer> | CommandAnswer;
 
-export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   status,
   tools: ({ adapter }) => info(toolsText(adapter)),
   prompts: ({ adapter }) => info(promptsText(adapter)),

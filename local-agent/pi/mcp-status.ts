@@ -4,9 +4,9 @@ import type { ListenState, UpstreamState } from "../adapter/upstream/upstream-po
 
 export const MCP_STATUS_EVENT = "pi-mcp-adapter/status/v1";
 
-export type McpServerStatus = "connected" | "cached" | "failed" | "needs-auth" | "not-connected" | "disabled";
+type McpServerStatus = "connected" | "cached" | "failed" | "needs-auth" | "not-connected" | "disabled";
 
-export interface McpServerSnapshot {
+interface McpServerSnapshot {
   readonly name: string;
   readonly status: McpServerStatus;
   readonly toolCount: number;

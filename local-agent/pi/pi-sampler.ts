@@ -52,7 +52,7 @@ function chooseModel(preferences: ModelPreferences | undefined, session: Extensi
 }
 
 /** What there is no way to honour, so that no answer pretends to. Pure. */
-export function unsupportedIn(params: CreateMessageRequestParams): string | undefined {
+function unsupportedIn(params: CreateMessageRequestParams): string | undefined {
   const { includeContext, stopSequences, messages } = params;
   if ("tools" in params && params.tools !== undefined) return "tools";
   if ("toolChoice" in params && params.toolChoice !== undefined) return "toolChoice";

@@ -5,7 +5,7 @@
 import type { Timers } from "../../shared/ports.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 
-export type AdapterState =
+type AdapterState =
   | { readonly at: "none" }
   | { readonly at: "starting"; readonly adapter: Promise<Adapter> }
   | { readonly at: "ready"; readonly adapter: Adapter }

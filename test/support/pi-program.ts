@@ -71,7 +71,7 @@ export function piCommand(
   };
 }
 
-export const PI = join(repository, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
+const PI = join(repository, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
 
 /** One run to its end. Throws when it ends with an error. */
 export async function runPi(place: PiPlace, start: PiStart): Promise<{ readonly stdout: string; readonly events: readonly Json[] }> {

@@ -13,7 +13,7 @@ import { obedientProvider } from "../fixtures/obedient-model.ts";
 import { tempDir } from "./temp-dir.ts";
 import { waitUntil } from "./wait-until.ts";
 
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly tool: string;
   readonly text: string;
   readonly isError: boolean;
