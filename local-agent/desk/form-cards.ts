@@ -26,6 +26,9 @@ export interface FormCards extends PersonForms {
 const MAX_OPEN = 20;
 const MAX_OPEN_PER_SERVER = 5;
 const MAX_MESSAGE_CHARS = 8192;
+/** All forms go to every page with every change of one. */
+const MAX_FORM_CHARS = 256 * 1024;
+const MAX_URL_CHARS = 8192;
 
 const CANCEL: ElicitResult = { action: "cancel" };
 const DECLINE: ElicitResult = { action: "decline" };
@@ -86,11 +89,13 @@ function askedFor(params: UpstreamQuestion["params"]): Result<FormCard["asks"], 
     const url = URL.canParse(params.url) ? new URL(params.url) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) return err("no web address");
     // What stands before the @ reads like the site.
+    if (url.href.length > MAX_URL_CHARS) return err("a longer address than anybody reads");
     if (url.username !== "" || url.password !== "") return err("an address with a user name");
     return ok({ kind: "address", url: url.href, host: url.host });
   }
   const fields = formFields(params.requestedSchema as unknown as JsonObject);
-  return fields.ok ? ok({ kind: "form", fields: fields.value }) : fields;
+  if (!fields.ok) return fields;
+  return JSON.stringify(fields.value).length > MAX_FORM_CHARS ? err("a larger form than anybody reads") : ok({ kind: "form", fields: fields.value });
 }
 
 function cardOf(

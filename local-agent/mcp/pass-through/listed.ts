@@ -34,6 +34,8 @@ const HOW = {
 /** Bounds of one list: an upstream that pages for ever, or lists without end, is cut off with what it said so far. */
 const MAX_PAGES = 64;
 const MAX_ITEMS = 10_000;
+/** Characters of its JSON; one page alone has a bound of its own. */
+const MAX_LIST_SIZE = 16 * 1024 * 1024;
 /** A change that the upstream does not tell is seen after this long. */
 const KEPT_MS = 30_000;
 
@@ -66,9 +68,12 @@ async function allPages<T>(link: UpstreamLink, kind: ListKind, options: LinkRequ
   const { method, member } = HOW[kind];
   const items: T[] = [];
   let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS; page++) {
+  let size = 0;
+  for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS && size < MAX_LIST_SIZE; page++) {
     const result: JsonObject = await link.list(method, cursor, options);
-    items.push(...((result[member] ?? []) as unknown as readonly T[]));
+    const listed = (result[member] ?? []) as unknown as readonly T[];
+    size += JSON.stringify(listed).length;
+    for (const item of listed) items.push(item);
     const next = result["nextCursor"];
     if (typeof next !== "string" || next === cursor) break;
     cursor = next;

@@ -25,7 +25,10 @@ test("[TR21] what cannot be shown, an address that is none of the web, and the s
   const unshown = exampleQuestion({ params: { message: "", requestedSchema: odd as never } });
   const file = exampleQuestion({ params: { mode: "url", message: "", url: "file:///etc/passwd", elicitationId: "1" } });
   const posing = exampleQuestion({ params: { mode: "url", message: "", url: "https://bank.example@evil.example/", elicitationId: "1" } });
-  for (const question of [unshown, file, posing]) expect(await cards.ask(question)).toEqual({ action: "decline" });
+  const title = "x".repeat(300_000);
+  const huge = exampleQuestion({ params: { message: "", requestedSchema: { type: "object", properties: { it: { type: "string", title } } } } });
+  const long = exampleQuestion({ params: { mode: "url", message: "", url: `https://a.example/${title}`, elicitationId: "1" } });
+  for (const question of [unshown, file, posing, huge, long]) expect(await cards.ask(question)).toEqual({ action: "decline" });
   expect(cards.list()).toEqual([]);
   for (let number = 0; number < 5; number++) void cards.ask(exampleQuestion());
   expect(await cards.ask(exampleQuestion())).toEqual({ action: "decline" });

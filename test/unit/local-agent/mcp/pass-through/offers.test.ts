@@ -196,6 +196,18 @@ describe("what is said of upstreams", () => {
     expect(pages).toBe(64);
   });
 
+  test("[PT10] of a list of large pages no more is asked for than can be kept", async () => {
+    let pages = 0;
+    const more = (server: Server) =>
+      server.setRequestHandler("resources/list", () => {
+        pages += 1;
+        return { resources: [{ uri: `a://${pages}`, name: "x".repeat(4_000_000) }], nextCursor: String(pages) };
+      });
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: {}, capabilities: { resources: {} }, more }) });
+    await reply(await surface.surface.handle(modernRequest({ id: 1, method: "resources/list" }), context()));
+    expect(pages).toBe(5);
+  });
+
   test("[PT11] arguments that an upstream wants in headers go there, and clients are not told", async () => {
     const inputSchema = { type: "object" as const, properties: { region: { type: "string", "x-mcp-header": "Region" } } };
     await using surface = passingSurface({ small: smallUpstream(MODERN, { tools: { deploy: { inputSchema } } }) });
