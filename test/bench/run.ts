@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { TOKEN } from "../support/deposits.ts";
 import { startWorker } from "../support/worker-runtime.ts";
-import { measureAdapter } from "./adapter.ts";
 import { measureAgent } from "./agent-start.ts";
 import { measureHuman } from "./human.ts";
 import { medians, throughput, type Subject } from "./measure.ts";
 import { measurePage } from "./page.ts";
-import { measureSearch } from "./search.ts";
+import { goal, ratio, report } from "./report.ts";
 import { measureSignIn } from "./sign-in.ts";
+import { reportUpstreams } from "./upstreams.ts";
 
 const MIB = 1024 * 1024;
 
@@ -99,27 +99,7 @@ console.log("\nThe page with 1,000 calls and 400 entries, from a click to the dr
 goal("while 5 MB of output stream in", page.streamingMs, "≤", 100);
 console.log(`  idle ${page.idleMs.toFixed(0)}; memory of the page after it ${page.heapMb.toFixed(0)} MB`);
 
-const search = await measureSearch();
-for (const [ranker, shares] of search.recall) {
-  console.log(`\nFinding tools, ${ranker}: share of questions answered as wanted (of those about nothing: not answered)`);
-  for (const [kind, share] of shares) console.log(`  ${kind.padEnd(14)} ${share.toFixed(3)}`);
-}
-goal("right tool among the first five, all questions", search.recall.get("ours")?.get("all") ?? Number.NaN, "≥", 0.93);
-goal("questions about nothing that are answered", 1 - (search.recall.get("ours")?.get("nothing") ?? Number.NaN), "≤", 0.1);
-for (const [size, p50] of search.p50) {
-  report(`One search among ${size} tools (median ms)`, p50);
-  goal(`among ${size} tools (ms)`, p50.get("ours") ?? Number.NaN, "≤", size < 100 ? 0.2 : 3);
-  if (p50.has("published")) console.log(`  ours / published ${ratio(p50, "ours", "published").toFixed(2)}`);
-}
-report("Preparing 2,000 tools, once (ms)", search.buildMs);
-
-const adapter = await measureAdapter();
-console.log("\nTokens of the tools a model is shown (o200k)");
-for (const [tool, tokens] of adapter.tokens) console.log(`  ${tool.padEnd(18)} ${tokens}`);
-goal("mcp with ten servers (tokens)", adapter.tokens.get("mcp, ten servers") ?? Number.NaN, "≤", 400);
-report("A tool that does nothing (median ms)", adapter.callMs);
-goal("through mcp - SDK client (ms)", (adapter.callMs.get("through mcp") ?? Number.NaN) - (adapter.callMs.get("SDK client") ?? Number.NaN), "≤", 0.3);
-goal("start with 20 known servers to the first answer of mcp (ms)", adapter.startMs, "≤", 150);
+await reportUpstreams();
 
 /**
  * The full path with either kind of token, which differ in nothing but the check; and, without a tunnel behind, a well-formed token nobody
@@ -161,18 +141,4 @@ async function callBytes(url: string, bytes: number, isMcp: boolean, token: stri
   });
   const body = await response.text();
   if (isMcp && (response.status !== 200 || body.length < bytes)) throw new Error(`${url} answered ${response.status}: ${body.slice(0, 300)}`);
-}
-
-function report(title: string, values: ReadonlyMap<string, number>): void {
-  console.log(`\n${title}`);
-  for (const [name, value] of values) console.log(`  ${name.padEnd(14)} ${value.toFixed(2)}`);
-}
-
-function ratio(values: ReadonlyMap<string, number>, of: string, to: string): number {
-  return (values.get(of) ?? Number.NaN) / (values.get(to) ?? Number.NaN);
-}
-
-function goal(what: string, value: number, relation: "≤" | "≥", limit: number): void {
-  const isMet = relation === "≤" ? value <= limit : value >= limit;
-  console.log(`  ${what} ${value.toFixed(2)} (goal ${relation} ${limit}: ${isMet ? "met" : "missed"})`);
 }

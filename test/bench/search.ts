@@ -1,16 +1,14 @@
 /**
  * How well and how fast tools are found, on the labelled set of `test/fixtures/search`; beside the published pi-mcp-adapter's ranking in
- * the same run where that package is installed under `test/`.
+ * the same run where that package is installed (published-adapter.ts).
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { build } from "esbuild";
 import { createSearchIndex } from "../../local-agent/adapter/catalog/search.ts";
 import type { CatalogEntry } from "../../local-agent/adapter/catalog/upstream-catalog.ts";
 import { labelledQueries, labelledTools, manyTools, recall, type LabelledQuery } from "../support/search-set.ts";
 import { medians } from "./measure.ts";
+import { publishedFile } from "./published-adapter.ts";
 
-const PUBLISHED = join(import.meta.dirname, "../node_modules/pi-mcp-adapter/search-ranking.ts");
 const SIZES = [34, 2_000];
 
 type Search = (query: string) => readonly CatalogEntry[];
@@ -87,10 +85,11 @@ interface PublishedState {
   readonly manager: { getConnection(server: string): undefined };
 }
 
-/** Null: the package is not installed. It ships TypeScript, which Node does not load from `node_modules`. */
+/** Null: the package is not installed. */
 async function publishedRanker(): Promise<Ranker | null> {
-  if (!existsSync(PUBLISHED)) return null;
-  const bundled = await build({ entryPoints: [PUBLISHED], bundle: true, write: false, format: "esm", platform: "node" });
+  const entry = publishedFile("search-ranking.ts");
+  if (entry === null) return null;
+  const bundled = await build({ entryPoints: [entry], bundle: true, write: false, format: "esm", platform: "node" });
   const source = Buffer.from(bundled.outputFiles[0]?.contents ?? []).toString("base64");
   const module = (await import(`data:text/javascript;base64,${source}`)) as PublishedModule;
   return (tools) => {
