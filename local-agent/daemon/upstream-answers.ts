@@ -1,5 +1,6 @@
 /** Who answers what a server asks during a call: whoever the call is for, if that can be asked; else the desk, for a form; else nobody. */
-import type { PersonForms, Sampler } from "../adapter/ports.ts";
+import type { ApprovalGate } from "../../shared/approval.ts";
+import type { Approver, PersonForms, Sampler, UpstreamApproval } from "../adapter/ports.ts";
 import type { AttachedAsks } from "./attached-asks.ts";
 
 /** A remote client's model is not ours to ask; that of an attached session is, while its call runs. */
@@ -30,3 +31,22 @@ export function deskForms(hasDesk: boolean, forms: () => PersonForms | undefined
     },
   };
 }
+
+/** What is allowed for the sitting is remembered by the gate, where the person can take it back. */
+export function deskApprover(gate: () => Pick<ApprovalGate, "ask"> | undefined): Approver {
+  return {
+    wantsEveryCall: false,
+    async ask({ callId, server, displayed, args, caller, definitionHash, signal }): Promise<UpstreamApproval> {
+      const found = gate();
+      if (found === undefined || caller.kind !== "remote") return { decision: "deny", because: "nobody", text: NOBODY };
+      const { principalId, client, probe } = caller;
+      // An exposed server's tool may be shown by a name that another server's tool has elsewhere.
+      const version = JSON.stringify([server, definitionHash]);
+      const answer = await found.ask({ callId, tool: displayed, args, principalId, client, probe, signal, version });
+      return answer.allowed ? { decision: "allow", remember: "no" } : { decision: "deny", because: "person", text: answer.text };
+    },
+  };
+}
+
+const NOBODY =
+  "This call needs the approval of a person, and this agent has no page to ask on. Nothing was run. The person can start it with --human.";

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
-import type { Approver, PersonForms, ProjectTrust, UpstreamApproval } from "../adapter/ports.ts";
+import type { PersonForms, ProjectTrust } from "../adapter/ports.ts";
 import type { AdapterSettings, UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { entryHash } from "../desk/server-trust.ts";
 import { trustSubject } from "../adapter/upstream/trust.ts";
@@ -14,7 +14,7 @@ import { preparePrivateDirectory } from "./config-dir.ts";
 import { hasPage } from "./settings.ts";
 import { systemErrorCode } from "./start-failure.ts";
 import { openTrustedServers } from "./trusted-servers.ts";
-import { attachedSampler, deskForms } from "./upstream-answers.ts";
+import { attachedSampler, deskApprover, deskForms } from "./upstream-answers.ts";
 
 /** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
 interface UpstreamDesk {
@@ -114,20 +114,3 @@ function askForProject({ config, adapter, trust, signal }: ProjectQuestions): vo
 function projectFiles({ sources }: UpstreamConfig): string[] {
   return sources.filter(({ origin, found }) => found && origin.layer === "project").map(({ origin }) => origin.file);
 }
-
-/** What is allowed for the sitting is remembered by the gate, where the person can take it back. */
-function deskApprover(gate: () => UpstreamDesk["gate"] | undefined): Approver {
-  return {
-    wantsEveryCall: false,
-    async ask({ callId, displayed, args, caller, definitionHash, signal }): Promise<UpstreamApproval> {
-      const found = gate();
-      if (found === undefined || caller.kind !== "remote") return { decision: "deny", because: "nobody", text: NOBODY };
-      const { principalId, client, probe } = caller;
-      const answer = await found.ask({ callId, tool: displayed, args, principalId, client, probe, signal, version: definitionHash });
-      return answer.allowed ? { decision: "allow", remember: "no" } : { decision: "deny", because: "person", text: answer.text };
-    },
-  };
-}
-
-const NOBODY =
-  "This call needs the approval of a person, and this agent has no page to ask on. Nothing was run. The person can start it with --human.";
