@@ -1,5 +1,5 @@
 /** The extension in the real Pi, with a model that does what it is told, in every mode Pi has. */
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openRpc, type PiPlace, piPlace, type RpcPi, runPi, toolEnds } from "../support/pi-program.ts";
@@ -48,8 +48,11 @@ describe("print mode", () => {
     expect(stdout).toBe("Done: directly\n");
   });
 
-  test("[PI61] /mcp answers with text and ends", async () => {
-    const { stdout } = await runPi(place, { mode: "print", prompt: "/mcp" });
+  test("[PI6] [PI61] /mcp answers with text and ends, and knows the file that was named for this run", async () => {
+    const file = join(place.home.dir, "for-once.json");
+    writeFileSync(file, JSON.stringify({ mcpServers: { once: { command: "once", disabled: true } } }));
+    const { stdout } = await runPi(place, { mode: "print", prompt: "/mcp", args: ["--mcp-config", file] });
+    expect(stdout).toContain(`once: disabled, 0 tools (${file})`);
     expect(stdout).toContain(`good: not connected, 12 tools (${join(place.home.root, ".mcp.json")})`);
   });
 });

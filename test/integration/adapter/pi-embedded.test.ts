@@ -1,5 +1,5 @@
 /** The extension in programs that embed Pi: a configuration given whole, several at once, sessions that never begin, other extensions. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
@@ -67,6 +67,20 @@ describe("a configuration that is given whole", () => {
     expect((await second.calls('mcp {"tool":"plain_echo","args":{"text":"still"}}'))[0]).toMatchObject({ text: "still" });
     expect(two.living()).toHaveLength(1);
   });
+});
+
+test("[PI6] a file that is named takes the place of the one in Pi's directory, and the others count as ever", async () => {
+  const { home, project } = piHome();
+  const off = (name: string): string => JSON.stringify({ mcpServers: { [name]: { command: "false", disabled: true } } });
+  mkdirSync(join(home, "agent"));
+  writeFileSync(join(home, "agent/mcp.json"), off("of_pi"));
+  writeFileSync(join(home, "named.json"), off("named"));
+  writeFileSync(join(project, ".mcp.json"), off("of_project"));
+  const pi = await embedPi(project, [createMcpAdapter({ configPath: join(home, "named.json") })]);
+  await pi.begin();
+  await pi.session.prompt("/mcp status");
+  const said = JSON.stringify(pi.session.messages.at(-1));
+  expect(["named", "of_project", "of_pi"].map((name) => said.includes(`${name}: disabled`))).toEqual([true, true, false]);
 });
 
 describe("a program that begins no session", () => {
