@@ -37,11 +37,16 @@ export function journalledServer(fixture: string, fields: Partial<ServerDefiniti
 export function goodServer(fields: Partial<ServerDefinition> = {}) {
   const definition = serverDefinition("good", { transport: stdioServer("good", []), entry: { command: "good" }, ...fields });
   const living = new Set<object>();
+  const calls: string[] = [];
   let starts = 0;
   const transports: TransportFactory = {
     async open() {
       const [near, far] = InMemoryTransport.createLinkedPair();
-      const context = { name: "good", called: () => {}, toolsChanged: (server: Server) => void server.sendToolListChanged() };
+      const context = {
+        name: "good",
+        called: (tool: string) => void calls.push(tool),
+        toolsChanged: (server: Server) => void server.sendToolListChanged(),
+      };
       const handle = serveStdio(({ era }) => buildGoodServer({ ...context, modern: era === "modern" }), { transport: far });
       starts++;
       living.add(handle);
@@ -54,7 +59,7 @@ export function goodServer(fields: Partial<ServerDefinition> = {}) {
     explain: () => Promise.resolve(null),
     renewCredentials: () => Promise.resolve(false),
   };
-  return { definition, transports, starts: () => starts, living: () => living.size };
+  return { definition, transports, calls, starts: () => starts, living: () => living.size };
 }
 
 interface Session extends PoolUnderTest {

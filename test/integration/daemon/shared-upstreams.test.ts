@@ -168,6 +168,15 @@ test.each(ERAS)("[SH20] [SH21] what a server asks is put to whom the call is for
   expect(asking.starts()).toHaveLength(1);
 });
 
+test("[SH21] a modern server is told with each call what its session can be asked, whoever it was connected for", async () => {
+  const asking = journalledServer("asking", { protocolVersion: "2026-07-28" });
+  const { session, agent } = await sharingUnderTest([asking.definition]);
+  await agent.pool.connect("asking", useOptions());
+  const { pool } = await session();
+  expect(textOf(await callOf(pool, "asking", { name: "sample", arguments: {} }))).toBe("model: sampled");
+  expect(await failureOf(callOf(agent.pool, "asking", { name: "sample", arguments: {} }))).toMatchObject({ code: expect.any(Number) });
+});
+
 test("[SH30] an attached session keeps the server from being idle; when the last one has left, its idle time begins", async () => {
   const clock = new ManualClock();
   const good = goodServer({ idleTimeoutMs: 120_000 });
