@@ -12,7 +12,6 @@ import { readCommand } from "./arguments.ts";
 import { AUDIT_FLAGS, readAuditArguments } from "./audit-arguments.ts";
 import { runAuditCommand } from "./audit-command.ts";
 import { CONFIG_FLAGS, readConfigArguments } from "./config-arguments.ts";
-import { runConfigCommand } from "./config-command.ts";
 import { DEPLOY_FLAGS, readDeployArguments } from "./deploy-arguments.ts";
 import { deploy } from "./deploy.ts";
 import { FLAGS } from "./flags.ts";
@@ -27,7 +26,6 @@ import { runAgent } from "./run-agent.ts";
 import { readTokenArguments, TOKEN_FLAGS } from "./token-arguments.ts";
 import { runTokenCommand } from "./token-command.ts";
 import { readUpstreamTokenArguments, UPSTREAM_TOKEN_FLAGS } from "./upstream-token-arguments.ts";
-import { runUpstreamTokenCommand } from "./upstream-token-command.ts";
 
 const show = (text: string): void => void process.stdout.write(text);
 
@@ -100,10 +98,13 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
     case "config": {
       refuseKept(npm, CONFIG_FLAGS, argv);
       const around = { cwd: process.cwd(), home: homedir(), env: process.env, platform: process.platform, show };
+      // What reads those files is loaded for whoever asks about them.
+      const { runConfigCommand } = await import("./config-command.ts");
       return runConfigCommand(understood(readConfigArguments(argv)), around);
     }
-    case "upstream-token":
+    case "upstream-token": {
       refuseKept(npm, UPSTREAM_TOKEN_FLAGS, argv);
+      const { runUpstreamTokenCommand } = await import("./upstream-token-command.ts");
       return runUpstreamTokenCommand(understood(readUpstreamTokenArguments(argv)), {
         cwd: process.cwd(),
         home: homedir(),
@@ -113,6 +114,7 @@ async function runFirstWord([command, ...argv]: readonly string[], { npm, instal
         terminal: { input: process.stdin, write: (text) => void process.stderr.write(text) },
         isToolShell: isStartedByTool(process.env),
       });
+    }
     case undefined:
     default:
       return undefined;

@@ -10,6 +10,7 @@ import type { AdapterPorts, OpenedTransport, TransportFailure } from "../ports.t
 import { failureText } from "./failure-text.ts";
 import { evidenceOf, firstAttempt, nextAttempt, type Attempt, type Era } from "./negotiation.ts";
 import { TolerantTransport } from "./tolerant-transport.ts";
+import { isLostSession } from "./session-loss.ts";
 import type { UpstreamFacts } from "./upstream-pool.ts";
 
 type ConnectionPorts = Pick<AdapterPorts, "transports" | "log">;
@@ -41,8 +42,8 @@ export interface UpstreamConnection {
   readonly facts: UpstreamFacts;
   /** The server's own guidance. */
   readonly instructions: string | null;
-  /** Whether the server keeps a session for it that it can lose. */
-  hasSession(): boolean;
+  /** Whether an error says that the server has lost the session it kept for this connection. */
+  hasLostSession(error: unknown): boolean;
   stderrTail(): string;
   /** The last fault of its transport: where that has ended by itself, why. Null: there was none. */
   fault(): Error | null;
@@ -184,7 +185,7 @@ function connectionOver(client: Client, opened: OpenedTransport, watched: Pick<U
       capabilities: client.getServerCapabilities() ?? {},
     },
     instructions: client.getInstructions() ?? null,
-    hasSession: () => transport.sessionId !== undefined,
+    hasLostSession: (error) => isLostSession(error, transport.sessionId !== undefined),
     stderrTail: () => opened.stderrTail(),
     ...watched,
     close: () => (closing ??= close()),

@@ -1,5 +1,5 @@
 /** What is told of a connection that could not be made. Pure. */
-import { SdkHttpError } from "@modelcontextprotocol/client";
+import type { SdkHttpError } from "@modelcontextprotocol/client";
 import { cut } from "./cut-text.ts";
 import { withShownAddresses } from "./shown-address.ts";
 
@@ -38,9 +38,14 @@ function messages(error: unknown): readonly string[] {
 }
 
 function ownMessage(error: Error): string {
-  if (error instanceof SdkHttpError) return `HTTP ${error.status}: ${error.message}`;
+  if (isHttpError(error)) return `HTTP ${error.status}: ${error.message}`;
   const code = "code" in error && typeof error.code === "string" && /^E[A-Z_]+$/.test(error.code) ? error.code : "";
   return code === "" || error.message.includes(code) ? error.message : `${error.message} (${code})`;
+}
+
+/** By its name: this is used where the SDK's client need not be loaded. */
+function isHttpError(error: Error): error is SdkHttpError {
+  return error.name === ("SdkHttpError" satisfies typeof SdkHttpError.name) && "status" in error && typeof error.status === "number";
 }
 
 function oneLine(text: string): string {

@@ -15,7 +15,6 @@ import { createListWatch, type ListWatch } from "./list-watch.ts";
 import { listCatalog } from "./listing.ts";
 import { evidenceOf, type Era, type Evidence } from "./negotiation.ts";
 import { createQuestions, type Questions } from "./questions.ts";
-import { isLostSession } from "./session-loss.ts";
 import type { ListenState, UpstreamFacts, UseOptions, UsedUpstream } from "./upstream-pool.ts";
 import { createUseScope, REQUEST_MS } from "./use-scope.ts";
 
@@ -195,7 +194,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     closed: connection.closed,
     catalog: lists.catalog,
     listening: () => watch.listening(),
-    isLostSession: (error) => isLostSession(error, connection.hasSession()),
+    isLostSession: (error) => connection.hasLostSession(error),
     evidenceOf,
     inFlight: () => inFlight,
     isOver: () => retired || ended.signal.aborted,

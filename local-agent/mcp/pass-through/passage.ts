@@ -29,7 +29,7 @@ export interface Passage {
 }
 
 export type PassageOpen = Pick<OpenOptions, "capabilities" | "prepare" | "signal">;
-export type PassageConnection = Pick<UpstreamConnection, "client" | "facts" | "instructions" | "hasSession" | "closed" | "close">;
+export type PassageConnection = Pick<UpstreamConnection, "client" | "facts" | "instructions" | "hasLostSession" | "closed" | "close">;
 
 export interface PassedCall {
   readonly callId: string;

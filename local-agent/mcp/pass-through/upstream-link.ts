@@ -4,19 +4,11 @@
  * A message of an upstream that says not which request it belongs to (a log line, a legacy upstream's question) is given to the use
  * that began last. All uses of a connection are one client's, so it never reaches another.
  */
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type CallToolResult,
-  type Client,
-  type ClientContext,
-  type LoggingLevel,
-  type Progress,
-  type SubscriptionFilter,
-} from "@modelcontextprotocol/client";
+import type { CallToolResult, Client, ClientContext, LoggingLevel, Progress, SubscriptionFilter } from "@modelcontextprotocol/client";
+// Of the server's package, so that an agent that exposes nothing does not load the client's: only the code of an error is read.
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Timers } from "../../../shared/ports.ts";
-import { isLostSession } from "../../adapter/upstream/session-loss.ts";
 import type { Era } from "../protocol-server.ts";
 import type { Listed } from "./listed.ts";
 import type { PassageConnection } from "./passage.ts";
@@ -157,7 +149,7 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
         if (use.onQuestion !== undefined) for (const resolve of waiting) resolve(use);
         return () => void uses.delete(use);
       },
-      isLost: (error) => isLostSession(error, connection.hasSession()),
+      isLost: (error) => connection.hasLostSession(error),
       closed,
       close: () => connection.close(),
     };
