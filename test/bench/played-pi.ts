@@ -4,14 +4,14 @@ import { EventEmitter } from "node:events";
 /** Call id, arguments, signal, progress, context. */
 type Execute = (...given: readonly unknown[]) => Promise<ToolAnswer>;
 
-export interface RegisteredTool {
+interface RegisteredTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: object;
   readonly execute: Execute;
 }
 
-export interface ToolAnswer {
+interface ToolAnswer {
   readonly content: readonly { readonly type: string; readonly text?: string }[];
 }
 

@@ -39,14 +39,12 @@ export function createApprovals(
     async ask(subject) {
       const required = ports.isRequired(subject.entry);
       if (!approver.wantsEveryCall && !required) return ok(undefined);
-      const hashes = { definitionHash: definitionHash(subject.entry), argsHash: sha256(canonicalJson(subject.args)) };
-      const keys = grantKeys(subject, hashes);
-      const request = requestFor(subject, { ...hashes, required, remembered: remembered.has(keys.call) || remembered.has(keys.server) });
+      const request = requestFor(subject, required);
       if (!approver.wantsEveryCall && request.remembered) return ok(undefined);
       const answer = await asked(request);
       if (answer.decision === "deny") return err(refusal(answer, subject.entry));
       if (subject.signal.aborted) return err({ code: "aborted", message: "The call was cancelled before it could run." });
-      if (answer.remember !== "no") remember(keys[answer.remember]);
+      if (answer.remember !== "no") remember(grantKeys(subject, request)[answer.remember]);
       return ok(undefined);
     },
   };
@@ -57,13 +55,32 @@ export function createApprovals(
     return hash;
   }
 
-  function requestFor(
-    { entry, args, origin, caller, callId, signal }: ApprovalSubject,
-    known: Pick<UpstreamApprovalRequest, "definitionHash" | "argsHash" | "required" | "remembered">,
-  ): UpstreamApprovalRequest {
+  /** Most calls need nobody's leave, and nobody looks at their hashes: those are made when somebody does. */
+  function requestFor(subject: ApprovalSubject, required: boolean): UpstreamApprovalRequest {
+    const { entry, args, origin, caller, callId, signal } = subject;
     const { server, original, displayed } = entry;
-    const shown = { requestId: ports.newId(), callId, server, original, displayed, args };
-    return { ...shown, origin: entry.kind === "resource" ? "resource" : origin, caller, ...known, signal };
+    let argsHash: string | undefined;
+    const request = {
+      requestId: ports.newId(),
+      callId,
+      server,
+      original,
+      displayed,
+      args,
+      origin: entry.kind === "resource" ? ("resource" as const) : origin,
+      caller,
+      required,
+      remembered: false,
+      get definitionHash() {
+        return definitionHash(entry);
+      },
+      get argsHash() {
+        return (argsHash ??= sha256(canonicalJson(args)));
+      },
+      signal,
+    };
+    if (remembered.size > 0) request.remembered = Object.values(grantKeys(subject, request)).some((key) => remembered.has(key));
+    return request;
   }
 
   async function asked(request: UpstreamApprovalRequest): Promise<UpstreamApproval> {
