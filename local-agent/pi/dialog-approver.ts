@@ -26,7 +26,8 @@ export function createDialogApprover(host: PiHost, kept: KeptApprovals): Approve
 
   function forSession(request: UpstreamApprovalRequest): UpstreamApproval {
     kept.keep(request);
-    return { decision: "allow", remember: "call" };
+    // The session's branch remembers it; the adapter would hold it on every branch.
+    return ALLOWED;
   }
 
   async function askPerson(request: UpstreamApprovalRequest): Promise<UpstreamApproval> {

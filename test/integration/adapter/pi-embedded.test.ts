@@ -214,6 +214,28 @@ describe("what was allowed for the session", () => {
     expect((await resumed.calls(ECHO))[0]).toMatchObject({ text: "hello" });
     expect((await resumed.calls(ECHO.replace("hello", "other")))[0]).toMatchObject({ details: { error: "approval_required" } });
   });
+
+  test("[PI23] does not hold on a branch where it was not allowed, and holds again on the one where it was", async () => {
+    const { project } = piHome();
+    const config = { settings: { approveTools: true }, mcpServers: { good: upstream("good").entry } };
+    let answer: "allow_for_session" | "abstain" = "abstain";
+    const broker = (api: ExtensionAPI): void => {
+      api.events.on(MCP_TOOL_APPROVAL_REQUEST_EVENT, (event) => (event as McpToolApprovalRequest).claim(() => answer));
+    };
+    const kept = SessionManager.inMemory(project);
+    const pi = await embedPi(project, [createMcpAdapter({ config }), broker], kept);
+    await pi.begin();
+    await pi.calls("mcp {}");
+    const before = kept.getLeafId() ?? "";
+    answer = "allow_for_session";
+    expect((await pi.calls(ECHO))[0]).toMatchObject({ text: "hello" });
+    answer = "abstain";
+    const after = kept.getLeafId() ?? "";
+    await pi.session.navigateTree(before);
+    expect((await pi.calls(ECHO))[0]).toMatchObject({ details: { error: "approval_required" } });
+    await pi.session.navigateTree(after);
+    expect((await pi.calls(ECHO))[0]).toMatchObject({ text: "hello" });
+  });
 });
 
 describe("direct tools", () => {
