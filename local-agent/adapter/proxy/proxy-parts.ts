@@ -8,6 +8,7 @@ import type { CatalogView } from "../catalog-view.ts";
 import { meantServer } from "../catalog/resolve.ts";
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { UpstreamConfig } from "../config/server-definition.ts";
+import { backoffFailure } from "../upstream/connect-failure.ts";
 import type { UpstreamPool } from "../upstream/upstream-pool.ts";
 
 export interface ProxyParts {
@@ -40,13 +41,10 @@ export function noSuchServer(asked: string, { config }: Pick<ProxyParts, "config
   return `No MCP server ${quoted(asked)} is configured. ${names.length === 0 ? "None is." : `There are ${shown}${more}.`}`;
 }
 
-export function backoffFailure(server: string, { pool, clock }: Pick<ProxyParts, "pool" | "clock">): CallFailure {
+export function waitsForRetry(server: string, { pool, clock }: Pick<ProxyParts, "pool" | "clock">): CallFailure {
   const state = pool.state(server);
   if (state.at !== "failed") return { code: "server_backoff", message: `${quoted(server)} failed a moment ago.` };
-  const ago = Math.max(0, Math.round((clock.now() - state.failedAt) / 1_000));
-  const next = Math.max(1, Math.ceil((state.retryAt - clock.now()) / 1_000));
-  const message = `${quoted(server)} failed ${ago} s ago: ${sentence(state.cause)} It is tried again in ${next} s; mcp({connect: ${JSON.stringify(server)}}) tries now.`;
-  return { code: "server_backoff", message };
+  return backoffFailure(server, { needsAuth: false, at: state.failedAt, cause: state.cause }, state.retryAt, clock.now());
 }
 
 export function disabledFailure(server: string, { pool }: Pick<ProxyParts, "pool">): CallFailure {
@@ -56,8 +54,3 @@ export function disabledFailure(server: string, { pool }: Pick<ProxyParts, "pool
 }
 
 const MAX_NAMES = 50;
-
-/** Causes come with and without their full stop. */
-function sentence(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
-}

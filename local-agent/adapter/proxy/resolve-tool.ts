@@ -7,7 +7,7 @@ import type { AskedTool, Resolution } from "../catalog/resolve.ts";
 import { resolveEntry } from "../catalog/resolve.ts";
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { ProxyParts } from "./proxy-parts.ts";
-import { backoffFailure, disabledFailure, noSuchServer, quoted } from "./proxy-parts.ts";
+import { disabledFailure, noSuchServer, quoted, waitsForRetry } from "./proxy-parts.ts";
 import { toolLine } from "./tool-lines.ts";
 
 /** [CL70] A server whose list is not of now is asked for it before a tool of it is said not to exist. */
@@ -48,7 +48,7 @@ function resolved(resolution: Resolution, asked: AskedTool, parts: ProxyParts): 
     case "disabled":
       return err(disabledFailure(resolution.server, parts));
     case "backoff":
-      return err(backoffFailure(resolution.server, parts));
+      return err(waitsForRetry(resolution.server, parts));
     case "server-not-found":
       return err({ code: "server_not_found", message: noSuchServer(resolution.server, parts) });
     case "native":

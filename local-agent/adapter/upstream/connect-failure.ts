@@ -1,4 +1,5 @@
 /** The sentences of a request that cannot be made at all, and what a failed connection is remembered as. Pure. */
+import { visibleLine } from "../../../shared/visible-text.ts";
 import type { OpenFailure } from "./connection.ts";
 import { cut } from "./cut-text.ts";
 import type { ConnectFailure } from "./upstream-pool.ts";
@@ -36,12 +37,26 @@ export function connectFailure(server: string, failure: OpenFailure): ConnectFai
   }
 }
 
-/** A server that failed a moment ago is not tried again for every call. */
-export function backoffFailure(server: string, failure: RememberedFailure, until: number, now: number): ConnectFailure {
+/**
+ * A server that failed a moment ago is not tried again for every call.
+ * @param until when it is, in milliseconds since the epoch as `now`
+ */
+export function backoffFailure(
+  server: string,
+  failure: Pick<RememberedFailure, "needsAuth" | "at" | "cause">,
+  until: number,
+  now: number,
+): ConnectFailure {
   if (failure.needsAuth) return { code: "auth_required", message: `"${server}" asks for a login: ${failure.cause}` };
-  const [ago, left] = [now - failure.at, until - now].map((ms) => Math.ceil(ms / 1000));
-  const message = `"${server}" failed ${ago} s ago and is not tried again for ${left} s, unless it is connected to on demand. It failed with: ${failure.cause}`;
+  const ago = Math.max(0, Math.round((now - failure.at) / 1_000));
+  const left = Math.max(1, Math.ceil((until - now) / 1_000));
+  const message = `"${visibleLine(server, 200)}" failed ${ago} s ago: ${sentence(failure.cause)} It is tried again in ${left} s; mcp({connect: ${JSON.stringify(server)}}) tries now.`;
   return { code: "server_backoff", message };
+}
+
+/** Causes come with and without their full stop. */
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 export function untrustedFailure(server: string): ConnectFailure {

@@ -1,7 +1,7 @@
 /** `mcp({server})`, `mcp({connect})` and `mcp({instructions})`: what one server offers and says. */
 import type { AdapterCall, AdapterResult } from "../../adapter.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
-import { backoffFailure, disabledFailure, noSuchServer, quoted, serverNamed } from "../proxy-parts.ts";
+import { disabledFailure, noSuchServer, quoted, serverNamed, waitsForRetry } from "../proxy-parts.ts";
 import { cut, toolLine } from "../tool-lines.ts";
 import { answerProblem, answerText } from "./answer.ts";
 
@@ -13,7 +13,7 @@ export async function listMode(asked: string, parts: ProxyParts): Promise<Adapte
   if (server === null) return answerProblem(parts.presenter, { code: "not_found", message: noSuchServer(asked, parts) }, details);
   const standing = parts.view.servers().find(({ name }) => name === server)?.standing;
   if (standing === "disabled") return answerProblem(parts.presenter, disabledFailure(server, parts), details);
-  if (standing === "backoff") return answerProblem(parts.presenter, backoffFailure(server, parts), details);
+  if (standing === "backoff") return answerProblem(parts.presenter, waitsForRetry(server, parts), details);
   const held = parts.pool.held(server);
   if (held !== null) return answerText(parts.presenter, listing(server, parts), { ...details, ...listDetails(server, parts) });
   const message = `${standingOf(server, parts)} Nothing is known of its tools yet; ${connectAdvice(server)} lists them.`;

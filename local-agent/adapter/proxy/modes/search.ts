@@ -7,7 +7,7 @@ import { describeParameters } from "../../catalog/describe-parameters.ts";
 import type { Result } from "../../../../shared/result.ts";
 import { ok } from "../../../../shared/result.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
-import { backoffFailure, disabledFailure, noSuchServer, quoted, serverNamed } from "../proxy-parts.ts";
+import { disabledFailure, noSuchServer, quoted, serverNamed, waitsForRetry } from "../proxy-parts.ts";
 import type { SearchMode } from "../proxy-request.ts";
 import { foundLines, takesNothing } from "../tool-lines.ts";
 import { answerProblem, answerText } from "./answer.ts";
@@ -28,7 +28,7 @@ export async function findTools(
   if (server === null) return { ok: false, error: { code: "server_not_found", message: noSuchServer(asked.server ?? "", parts) } };
   const standing = parts.view.servers().find(({ name }) => name === server)?.standing;
   if (server !== undefined && standing === "disabled") return { ok: false, error: disabledFailure(server, parts) };
-  if (server !== undefined && standing === "backoff") return { ok: false, error: backoffFailure(server, parts) };
+  if (server !== undefined && standing === "backoff") return { ok: false, error: waitsForRetry(server, parts) };
   const { entries, index } = parts.view.offered();
   if (!asked.regex) return ok(index.search({ query, server, limit, offset }));
   const { regexSearch } = await import("../../catalog/regex-search.ts");

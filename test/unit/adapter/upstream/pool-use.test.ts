@@ -64,7 +64,9 @@ test("[UP23] a call to a server that failed a moment ago is answered at once wit
   script.failure = null;
   clock.advance(59_000);
   const refused = await echo(pool, "demo");
-  expect(refused).toMatchObject({ error: { code: "server_backoff", message: expect.stringMatching(/59 s ago.* 1 s.*connection refused/) } });
+  expect(refused).toMatchObject({
+    error: { code: "server_backoff", message: expect.stringMatching(/failed 59 s ago: connection refused\. .* in 1 s;/) },
+  });
   expect(pool.state("demo")).toMatchObject({ at: "failed", cause: "connection refused" });
   clock.advance(1001);
   expect(await echo(pool, "demo")).toMatchObject({ ok: true });
