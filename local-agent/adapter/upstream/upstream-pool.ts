@@ -57,12 +57,14 @@ export interface UseOptions {
 export interface UsedUpstream {
   readonly client: Client;
   readonly facts: UpstreamFacts;
-  /** For the SDK's request options: the definition's timeout, the use's signal, progress that keeps the request alive. */
+  /**
+   * For the SDK's request options. The signal ends the request with the use or at the definition's limit, which progress begins anew;
+   * the SDK's own `timeout` never comes.
+   */
   requestOptions(onProgress?: (progress: Progress) => void): {
     readonly signal: AbortSignal;
-    readonly timeout?: number;
+    readonly timeout: number;
     readonly onprogress?: (progress: Progress) => void;
-    readonly resetTimeoutOnProgress?: boolean;
   };
   /** The server does not seem to offer what it listed any more: it is listed anew by itself. */
   doubtList(): void;
