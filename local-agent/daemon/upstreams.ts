@@ -6,6 +6,7 @@ import type { Adapter } from "../adapter/adapter.ts";
 import type { PersonForms, ProjectTrust } from "../adapter/ports.ts";
 import type { AdapterSettings, UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { entryHash } from "../desk/server-trust.ts";
+import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";
 import { trustSubject } from "../adapter/upstream/trust.ts";
 import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
@@ -103,7 +104,7 @@ function askForProject({ config, adapter, trust, signal }: ProjectQuestions): vo
   for (const server of config.servers.values()) {
     const subject = server.state === "enabled" ? trustSubject(server.definition) : null;
     if (subject === null || server.state !== "enabled" || trust.known(subject) === "allowed") continue;
-    const isEager = ["eager", "keep-alive"].includes(server.definition.lifecycle);
+    const isEager = connectsAtStart(server.definition.lifecycle);
     void trust.ask(subject, signal).then(async (isAllowed) => {
       if (isAllowed && isEager) await adapter?.pool.connect(server.name, { signal, caller: { kind: "pi" } });
     });
