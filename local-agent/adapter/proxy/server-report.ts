@@ -1,4 +1,4 @@
-/** How the servers stand, for the status mode, the status event and panels. Pure. */
+/** How the servers stand, for the status mode. Pure. */
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { ListenState, UpstreamPool, UpstreamState } from "../upstream/upstream-pool.ts";
 

@@ -5,7 +5,7 @@ import type { CatalogEntry } from "../../catalog/upstream-catalog.ts";
 import type { SearchHit } from "../../catalog/search.ts";
 import { describeParameters } from "../../catalog/describe-parameters.ts";
 import type { Result } from "../../../../shared/result.ts";
-import { ok } from "../../../../shared/result.ts";
+import { err, ok } from "../../../../shared/result.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
 import { disabledFailure, noSuchServer, quoted, serverNamed, waitsForRetry } from "../proxy-parts.ts";
 import type { SearchMode } from "../proxy-request.ts";
@@ -25,10 +25,10 @@ export async function findTools(
 ): Promise<Result<FoundPage, SearchProblem>> {
   const { query, limit, offset } = asked;
   const server = asked.server === undefined ? undefined : serverNamed(asked.server, parts);
-  if (server === null) return { ok: false, error: { code: "server_not_found", message: noSuchServer(asked.server ?? "", parts) } };
+  if (server === null) return err({ code: "server_not_found", message: noSuchServer(asked.server ?? "", parts) });
   const standing = parts.view.servers().find(({ name }) => name === server)?.standing;
-  if (server !== undefined && standing === "disabled") return { ok: false, error: disabledFailure(server, parts) };
-  if (server !== undefined && standing === "backoff") return { ok: false, error: waitsForRetry(server, parts) };
+  if (server !== undefined && standing === "disabled") return err(disabledFailure(server, parts));
+  if (server !== undefined && standing === "backoff") return err(waitsForRetry(server, parts));
   const { entries, index } = parts.view.offered();
   if (!asked.regex) return ok(index.search({ query, server, limit, offset }));
   const { regexSearch } = await import("../../catalog/regex-search.ts");
