@@ -193,6 +193,8 @@ export interface ScriptRunner {
    */
   run(run: {
     readonly code: string;
+    /** Whose it is: one caller's scripts may not take every place. */
+    readonly owner: string;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
     readonly request: (operation: string, payload: JsonValue) => Promise<JsonValue>;

@@ -14,6 +14,8 @@ import { systemTimers } from "./system-time.ts";
 
 /** Each may take half a gigabyte and a core; more wait, within their deadline. */
 const SCRIPTS_AT_ONCE = 4;
+/** So that endless scripts of one client leave room for those of others. */
+const SCRIPTS_OF_ONE = 2;
 
 const PLACES = { process: openScriptProcess, thread: openScriptThread } as const;
 
@@ -28,7 +30,7 @@ export interface ScriptRunnerOptions {
 export function createScriptRunner(options: ScriptRunnerOptions = {}): ScriptRunner {
   const place = options.place ?? ("bun" in process.versions || "electron" in process.versions ? "thread" : "process");
   const open = typeof place === "function" ? place : PLACES[place];
-  const seats = createSeats(SCRIPTS_AT_ONCE);
+  const seats = createSeats(SCRIPTS_AT_ONCE, SCRIPTS_OF_ONE);
   return { run: (run) => runScript(run, { open, seats, timers: options.timers ?? systemTimers }) };
 }
 
@@ -44,7 +46,7 @@ async function runScript(run: Run, means: Means): Promise<ScriptEnd> {
   if (run.signal.aborted) return { output: [], end: { how: "cancelled" } };
   run.signal.addEventListener("abort", cancel, { once: true });
   const stopTimer = means.timers.after(run.timeoutMs, () => end({ how: "timeout" }));
-  const seat = means.seats.take();
+  const seat = means.seats.take(run.owner);
   try {
     const early = await Promise.race([seat.taken, ended]);
     return early === undefined ? await runSeated(run, means.open, { ended, end }) : { output: [], end: early };

@@ -8,6 +8,7 @@ import { ManualClock } from "../support/manual-clock.ts";
 type Request = (operation: string, payload: JsonValue) => Promise<JsonValue>;
 
 export interface ScriptOptions {
+  readonly owner?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly request?: Request;
@@ -16,8 +17,8 @@ export interface ScriptOptions {
 const echo: Request = async (operation, payload) => ({ ok: true, data: { operation, payload } });
 
 export function runOf(runner: ScriptRunner): (code: string, options?: ScriptOptions) => Promise<ScriptEnd> {
-  return (code, { timeoutMs = 10_000, signal = new AbortController().signal, request = echo } = {}) =>
-    runner.run({ code, timeoutMs, signal, request });
+  return (code, { owner = "somebody", timeoutMs = 10_000, signal = new AbortController().signal, request = echo } = {}) =>
+    runner.run({ code, owner, timeoutMs, signal, request });
 }
 
 /** @param create with the timers it is to keep its deadlines by */

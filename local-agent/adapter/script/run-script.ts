@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import type { Clock } from "../../../shared/ports.ts";
 import type { ToolContent } from "../../../shared/tool.ts";
 import type { AdapterCall, AdapterResult } from "../adapter.ts";
-import type { ScriptEnd, ScriptRunner } from "../ports.ts";
+import type { Caller, ScriptEnd, ScriptRunner } from "../ports.ts";
 import { scriptContent } from "./script-content.ts";
 import { createScriptRequests, type ScriptAccess } from "./script-requests.ts";
 import { readScriptArguments } from "./script-tool.ts";
@@ -17,14 +17,14 @@ export interface ScriptParts {
 }
 
 /** Never rejects. `details` is `{mode: "script", timeoutMs, error?, message?, calls?, callsOmitted?}` and the guard's. */
-export async function runScript(call: Pick<AdapterCall, "args" | "signal">, parts: ScriptParts): Promise<AdapterResult> {
+export async function runScript(call: Pick<AdapterCall, "args" | "signal" | "caller">, parts: ScriptParts): Promise<AdapterResult> {
   const read = readScriptArguments(call.args);
   if (!read.ok) return refused(read.error);
   const { code, timeoutMs } = read.value;
 
   const lifetime = new AbortController();
   const requests = createScriptRequests(parts.access, parts.clock, lifetime.signal);
-  const { output, end } = await parts.runner.run({ code, timeoutMs, signal: call.signal, request: requests.request });
+  const { output, end } = await parts.runner.run({ code, owner: ownerOf(call.caller), timeoutMs, signal: call.signal, request: requests.request });
   // Before what is left is aborted: that it was cut off is what the trace has to say of it.
   const { calls, callsOmitted } = requests.trace();
   lifetime.abort(new Error("the script has ended"));
@@ -46,6 +46,10 @@ export async function runScript(call: Pick<AdapterCall, "args" | "signal">, part
     },
     isError: failure !== null,
   };
+}
+
+function ownerOf(caller: Caller): string {
+  return caller.kind === "remote" ? caller.principalId : caller.kind;
 }
 
 function refused(message: string): AdapterResult {

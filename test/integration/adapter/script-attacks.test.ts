@@ -132,9 +132,9 @@ describe("in a process of its own", () => {
     const forever = { request: () => new Promise<never>(() => {}) };
     const cancel = new AbortController();
     const runner = runOf(createScriptRunner({ place: "process" }));
-    const held = [1, 2, 3, 4].map(() => runner("await tools.x()", { ...forever, signal: cancel.signal }));
-    const fifth = await runner("return 1", { timeoutMs: 300 });
-    const sixth = runner("return 1");
+    const held = ["a", "a", "b", "b"].map((owner) => runner("await tools.x()", { ...forever, owner, signal: cancel.signal }));
+    const fifth = await runner("return 1", { owner: "c", timeoutMs: 300 });
+    const sixth = runner("return 1", { owner: "c" });
     cancel.abort();
     expect(fifth.end).toEqual({ how: "timeout" });
     expect((await Promise.all(held)).map(({ end }) => end.how)).toEqual(["cancelled", "cancelled", "cancelled", "cancelled"]);
@@ -149,7 +149,7 @@ describe("in a process of its own", () => {
         "--eval",
         `import { createScriptRunner } from ${JSON.stringify(join(root, "local-agent/node/script-worker.ts"))};
          const run = createScriptRunner({ place: "process" }).run;
-         const rest = { timeoutMs: 60000, signal: new AbortController().signal, request: async () => { console.log("running"); return null } };
+         const rest = { owner: "a", timeoutMs: 60000, signal: new AbortController().signal, request: async () => { console.log("running"); return null } };
          await run({ ...rest, code: "return 1" });
          await run({ ...rest, code: "await tools.x(); for (;;);" });`,
       ],

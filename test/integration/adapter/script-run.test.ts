@@ -20,7 +20,7 @@ async function script(
 ) {
   const items: JsonValue = [{ path: "db_rows", name: "rows", server: "db" }];
   return runScript(
-    { args: { code, ...args }, signal: new AbortController().signal },
+    { args: { code, ...args }, caller: { kind: "pi" }, signal: new AbortController().signal },
     {
       runner: createScriptRunner(),
       clock: systemClock,

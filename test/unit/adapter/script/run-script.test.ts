@@ -22,7 +22,7 @@ async function call(
     ...given.access,
   };
   return runScript(
-    { args: given.args ?? { code: "…" }, signal: new AbortController().signal },
+    { args: given.args ?? { code: "…" }, caller: { kind: "pi" }, signal: new AbortController().signal },
     { runner, access, clock: given.clock ?? new ManualClock(), guard: async (content) => ({ content, details: { guarded: content.length } }) },
   );
 }
@@ -53,7 +53,7 @@ describe("what it shows", () => {
 
   test("[MS2] an output that is cut does not hide why the script ended", async () => {
     const result = await runScript(
-      { args: { code: "…" }, signal: new AbortController().signal },
+      { args: { code: "…" }, caller: { kind: "pi" }, signal: new AbortController().signal },
       {
         runner: { run: async () => ({ output: [{ from: "emit", value: "long" }], end: { how: "threw", message: "no" } }) },
         access: { search: async () => ({}), describe: async () => ({}), call: async () => ({ ok: true, data: null }) },

@@ -17,7 +17,7 @@ async function taken(play: (say: (message: unknown) => void, events: ScriptPlace
     asked.push([operation, payload]);
     return null;
   };
-  const ended = await runner.run({ code: "", timeoutMs: 5_000, signal: new AbortController().signal, request });
+  const ended = await runner.run({ code: "", owner: "somebody", timeoutMs: 5_000, signal: new AbortController().signal, request });
   return { ...ended, asked, sent, ends };
 }
 
@@ -65,6 +65,6 @@ test("[MS11] a thread that cannot be had is a sentence", async () => {
       throw new Error("no process is left");
     },
   });
-  const run = { code: "", timeoutMs: 5_000, signal: new AbortController().signal, request: async () => null };
+  const run = { code: "", owner: "somebody", timeoutMs: 5_000, signal: new AbortController().signal, request: async () => null };
   expect(await runner.run(run)).toEqual({ output: [], end: { how: "threw", message: "the script could not be started: no process is left" } });
 });
