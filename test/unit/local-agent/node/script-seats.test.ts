@@ -7,7 +7,7 @@ function room(count: number, eachOwner: number) {
   const sitting: string[] = [];
   return {
     sitting,
-    take(name: string, owner: string) {
+    take: (name: string, owner: string): (() => void) => {
       const { taken, leave } = seats.take(owner);
       void taken.then(() => sitting.push(name));
       return leave;
