@@ -4,7 +4,6 @@ import type { Catalog } from "./catalog/entries.ts";
 import { catalogEntries } from "./catalog/entries.ts";
 import type { ResolvableServer, ResolveContext } from "./catalog/resolve.ts";
 import type { SearchIndex } from "./catalog/search.ts";
-import { createSearchIndex } from "./catalog/search.ts";
 import type { CatalogEntry } from "./catalog/upstream-catalog.ts";
 import type { UpstreamConfig } from "./config/server-definition.ts";
 import type { UpstreamPool } from "./upstream/upstream-pool.ts";
@@ -13,7 +12,7 @@ export interface CatalogView {
   /** Everything that is known, servers included that cannot be called just now. */
   all(): Catalog;
   /** [CL60] What is offered to be found: nothing of a server that failed a moment ago. */
-  offered(): { readonly entries: readonly CatalogEntry[]; readonly index: SearchIndex };
+  offered(): { readonly entries: readonly CatalogEntry[]; readonly index: () => Promise<SearchIndex> };
   /** The tool as it is known now; null: it is not offered any more. */
   current(entry: CatalogEntry): CatalogEntry | null;
   servers(): readonly ResolvableServer[];
@@ -33,7 +32,7 @@ export function createCatalogView(parts: {
 }): CatalogView {
   const { pool, config, clock } = parts;
   let catalog: Catalog | null = null;
-  let offered: { readonly without: string; readonly entries: readonly CatalogEntry[]; readonly index: SearchIndex } | null = null;
+  let offered: { readonly without: string; readonly entries: readonly CatalogEntry[]; readonly index: () => Promise<SearchIndex> } | null = null;
   const unsubscribe = pool.subscribe((event) => {
     if (event.t === "catalog") {
       catalog = null;
@@ -48,7 +47,7 @@ export function createCatalogView(parts: {
       const without = JSON.stringify(failed);
       if (offered?.without !== without) {
         const entries = view.all().entries.filter(({ server }) => !failed.includes(server));
-        offered = { without, entries, index: createSearchIndex(entries) };
+        offered = { without, entries, index: lazyIndex(entries) };
       }
       return offered;
     },
@@ -74,4 +73,10 @@ export function createCatalogView(parts: {
     if (state.at === "disabled" || state.at === "invalid") return { name, toolPrefix, standing: "disabled", known };
     return { name, toolPrefix, standing: state.at === "failed" && state.retryAt > clock.now() ? "backoff" : "usable", known };
   }
+}
+
+/** With the first search: words, their stems and what tells words of joined scripts apart take a tenth of a start to prepare. */
+function lazyIndex(entries: readonly CatalogEntry[]): () => Promise<SearchIndex> {
+  let index: Promise<SearchIndex> | undefined;
+  return () => (index ??= import("./catalog/search.ts").then(({ createSearchIndex }) => createSearchIndex(entries)));
 }

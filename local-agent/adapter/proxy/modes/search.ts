@@ -30,7 +30,7 @@ export async function findTools(
   if (server !== undefined && standing === "disabled") return err(disabledFailure(server, parts));
   if (server !== undefined && standing === "backoff") return err(waitsForRetry(server, parts));
   const { entries, index } = parts.view.offered();
-  if (!asked.regex) return ok(index.search({ query, server, limit, offset }));
+  if (!asked.regex) return ok((await index()).search({ query, server, limit, offset }));
   const { regexSearch } = await import("../../catalog/regex-search.ts");
   const found = regexSearch(entries, { pattern: query, server, limit, offset });
   return found.ok ? ok({ ...found.value, hits: found.value.hits.map((entry) => ({ entry, score: 0 })) }) : found;
