@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { Category, EntryId } from "../../shared/human/entry.ts";
 import { HUMAN_LIMITS } from "../../shared/human/limits.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { kindOf } from "../../shared/kind-of.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 
 export interface SayArguments {
@@ -97,7 +98,6 @@ function bytesOf(text: string): number {
 /** A value as an error names it: its kind, and a short string itself. */
 function described(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return "nothing";
-  if (Array.isArray(value)) return "a list";
   if (typeof value === "string") return value.length <= 40 ? JSON.stringify(value) : `a string of ${value.length} characters`;
-  return typeof value === "object" ? "an object" : `the ${typeof value} ${value}`;
+  return kindOf(value);
 }

@@ -1,6 +1,7 @@
 /** The arguments of a call as they came, in any of their spellings, made one object that nothing changes any more. Pure. */
 import type { JsonObject } from "../../../shared/json.ts";
 import { parseJson } from "../../../shared/json.ts";
+import { kindOf } from "../../../shared/kind-of.ts";
 import { err, ok } from "../../../shared/result.ts";
 import type { Result } from "../../../shared/result.ts";
 
@@ -24,7 +25,7 @@ export function parseArguments(given: unknown): Result<JsonObject, string> {
 const EXPECTED = `"args" must be a JSON object`;
 
 function toObject(value: unknown): Result<JsonObject, string> {
-  if (!isPlainObject(value)) return err(`${EXPECTED}, got ${kindOf(value)}. Pass an object of the tool's parameters by name.`);
+  if (!isPlainObject(value)) return err(`${EXPECTED}, got ${came(value)}. Pass an object of the tool's parameters by name.`);
   try {
     return ok(copyObject(value, "args", 0));
   } catch (error) {
@@ -50,7 +51,7 @@ function copyValue(value: unknown, path: string, depth: number): JsonObject[stri
   if (depth > MAX_DEPTH) throw new NotJson(`"args" is nested more than ${MAX_DEPTH} levels deep. Send a flatter object.`);
   if (Array.isArray(value)) return Object.freeze(value.map((item: unknown, index) => copyValue(item, `${path}[${index}]`, depth + 1)));
   if (isPlainObject(value)) return copyObject(value, path, depth);
-  throw new NotJson(`"${path.slice(0, 200)}" must be a JSON value, got ${kindOf(value)}.`);
+  throw new NotJson(`"${path.slice(0, 200)}" must be a JSON value, got ${came(value)}.`);
 }
 
 function isPlainObject(value: unknown): value is object {
@@ -60,10 +61,6 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return "an array";
-  if (value === null) return "null";
-  if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);
-  if (typeof value === "object") return "an object that JSON has no word for";
-  return typeof value === "undefined" ? "nothing" : `a ${typeof value}`;
+function came(value: unknown): string {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? "an object that JSON has no word for" : kindOf(value);
 }

@@ -4,10 +4,12 @@
  * `${PLUGIN_DATA}` stand for something, in the places the standard names, and that is done when the server is started.
  */
 import * as v from "valibot";
+import { HEADER_NAME } from "../../../shared/http-header.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
+import { kindOf } from "../../../shared/kind-of.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import { EMPTY_DOCUMENT, type ConfigDocument, type DocumentProblem } from "./config-document.ts";
-import { kindOf, type PluginPlaces } from "./server-entry.ts";
+import type { PluginPlaces } from "./server-entry.ts";
 
 const PLUGIN_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
 const MCP_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json";
@@ -117,7 +119,7 @@ function isLoopback(hostname: string): boolean {
 function headersProblem(headers: Readonly<Record<string, string>>): string | null {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
   if (new Set(names).size < names.length) return `"headers" must have each name once, whatever its case`;
-  const isField = Object.entries(headers).every(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[\r\n\0]/.test(value));
+  const isField = Object.entries(headers).every(([name, value]) => HEADER_NAME.test(name) && !/[\r\n\0]/.test(value));
   return isField ? null : `"headers" must be valid HTTP headers`;
 }
 

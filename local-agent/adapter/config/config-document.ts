@@ -1,6 +1,6 @@
 /** A configuration file's content, parsed already → its servers, settings and imports. Pure; tolerant of what other programs keep in it. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
-import { kindOf } from "./server-entry.ts";
+import { kindOf } from "../../../shared/kind-of.ts";
 
 /** Hosts whose own configuration can be imported. */
 export const IMPORT_KINDS = ["cursor", "claude-code", "claude-desktop", "opencode", "vscode", "windsurf", "codex"] as const;

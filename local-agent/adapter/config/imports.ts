@@ -3,8 +3,8 @@
  * server, in a sentence; the others are used.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
+import { kindOf } from "../../../shared/kind-of.ts";
 import { EMPTY_DOCUMENT, readConfigDocument, type ConfigDocument, type DocumentProblem, type ImportKind } from "./config-document.ts";
-import { kindOf } from "./server-entry.ts";
 
 export interface ImportContext {
   readonly project: string;

@@ -3,7 +3,9 @@
  * A problem names the field and the kind of what came, never a value that could be a secret.
  */
 import * as v from "valibot";
+import { HEADER_NAME } from "../../../shared/http-header.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import { kindOf } from "../../../shared/kind-of.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import type { ApproveTools, DirectTools, HttpServer, ServerDefinition, ServerTransport, ToolPrefix } from "./server-definition.ts";
 
@@ -156,7 +158,7 @@ export const NO_LOGIN =
 /** People write ports and switches without quotes. */
 const SCALAR = v.pipe(v.union([TEXT, v.number(), v.boolean()]), v.transform(String));
 const VARIABLES = v.record(v.pipe(TEXT, v.regex(/^[^=]+$/)), SCALAR);
-const HEADERS = v.record(v.pipe(v.string(), v.regex(/^[\w!#$%&'*+.^`|~-]+$/)), SCALAR);
+const HEADERS = v.record(v.pipe(v.string(), v.regex(HEADER_NAME)), SCALAR);
 const NAMES = v.array(v.string());
 const NUMBER = v.pipe(v.number(), v.finite());
 
@@ -250,13 +252,4 @@ function explain(issue: v.BaseIssue<unknown>): string {
   const got = SHOWN.has(field) && typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : kindOf(value);
   const where = deeper.length === 0 ? "" : ` (at ${deeper.map(({ key }) => JSON.stringify(String(key).slice(0, 60))).join(".")})`;
   return `"${field}" must be ${expected}, got ${got}${where}.`;
-}
-
-/** For a sentence: what a value is, without the value. */
-export function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  if (typeof value === "object") return "an object";
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return value === "" ? "an empty string" : `a ${typeof value}`;
 }

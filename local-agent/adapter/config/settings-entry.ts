@@ -1,9 +1,10 @@
 /** The files' `settings` → checked settings with defaults. Pure. A value that cannot be used is a warning and never weakens anything. */
 import * as v from "valibot";
 import type { JsonObject, JsonValue } from "../../../shared/json.ts";
+import { kindOf } from "../../../shared/kind-of.ts";
 import type { Environment } from "../ports.ts";
 import type { AdapterSettings, OutputGuardSettings } from "./server-definition.ts";
-import { APPROVE_TOOLS, DIRECT_TOOLS, kindOf, NO_LOGIN, TOOL_PREFIX, type EntryDefaults } from "./server-entry.ts";
+import { APPROVE_TOOLS, DIRECT_TOOLS, NO_LOGIN, TOOL_PREFIX, type EntryDefaults } from "./server-entry.ts";
 
 const BOOLEAN = v.boolean();
 const NUMBER = v.pipe(v.number(), v.finite());

@@ -1,8 +1,8 @@
 /** Whether a tool's `x-mcp-header` declarations keep to MCP 2026-07-28 basic/transports; a client must leave out a tool whose do not. Pure. */
+import { HEADER_NAME } from "../../../shared/http-header.ts";
 import type { UpstreamTool } from "../catalog/upstream-catalog.ts";
 
 const DECLARATION = "x-mcp-header";
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
 
 /** Keywords that hold data, not schemas. */
@@ -31,7 +31,7 @@ export function declaresValidHeaders(tool: UpstreamTool): boolean {
   /** A well-formed declaration whose name no other one has, whatever its case. */
   const isFresh = (schema: Readonly<Record<string, unknown>>): boolean => {
     const name = schema[DECLARATION];
-    if (typeof name !== "string" || !TOKEN.test(name) || !TYPES.includes(schema["type"])) return false;
+    if (typeof name !== "string" || !HEADER_NAME.test(name) || !TYPES.includes(schema["type"])) return false;
     const key = name.toLowerCase();
     return !names.has(key) && names.add(key) !== undefined;
   };

@@ -31,11 +31,11 @@ describe("the arguments of a call", () => {
   });
 
   test.each([
-    ["[1]", "an array"],
-    [[1], "an array"],
-    ["3", "a number"],
-    [3, "a number"],
-    ["true", "a boolean"],
+    ["[1]", "a list"],
+    [[1], "a list"],
+    ["3", "got 3"],
+    [3, "got 3"],
+    ["true", "got true"],
     ['"words"', "a string"],
     ["{q: 1}", "not JSON"],
     [new Map(), "no word for"],

@@ -31,7 +31,7 @@ describe("a call", () => {
   test("[CL2] with arguments that are none is not sent", async () => {
     const under = await connected({});
     const result = await under.mcp({ tool: "box_work", args: "[1]" });
-    expect(textOf(result)).toContain('"args" must be a JSON object, got an array');
+    expect(textOf(result)).toContain('"args" must be a JSON object, got a list');
     expect(result).toMatchObject({ isError: true, details: { error: "invalid_request" } });
     expect(under.received).toEqual([]);
   });

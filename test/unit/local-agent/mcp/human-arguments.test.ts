@@ -26,7 +26,7 @@ describe("[HU31] arguments that are taken", () => {
 describe("[HU31] an argument error says what was expected, what came and what to do", () => {
   const faults: readonly [string, (args: JsonObject) => unknown, JsonObject, readonly string[]][] = [
     ["no text", sayArguments, {}, ["text:", "a string", "nothing"]],
-    ["a text that is none", sayArguments, { text: 3 }, ["text:", "a string", "the number 3"]],
+    ["a text that is none", sayArguments, { text: 3 }, ["text:", "a string", "got 3"]],
     ["an empty text", askArguments, { text: " \n" }, ["text:", "empty"]],
     ["a text that is too long", sayArguments, { text: `${"é".repeat(KIB64 / 2)}x` }, ["65536 bytes", "got 65537", "several calls"]],
     ["an unknown category", sayArguments, { text: "x", category: "shout" }, ["category:", "message, question, done, error", '"shout"']],
@@ -38,7 +38,7 @@ describe("[HU31] an argument error says what was expected, what came and what to
     ["an option twice", askArguments, { text: "x", options: ["a", "b", "a"] }, ["options[2]:", "twice"]],
     ["a timeout that is no number", askArguments, { text: "x", timeout: "60" }, ["timeout:", "seconds", '"60"']],
     ["an id that is none", waitArguments, { questionId: "the last one" }, ["questionId:", "human_ask", '"the last one"', "Leave it out"]],
-    ["a timeout that is no number, to wait", waitArguments, { timeout: [] }, ["timeout:", "a list"]],
+    ["a timeout that is no number, to wait", waitArguments, { timeout: [] }, ["timeout:", "an empty list"]],
   ];
   test.each(faults)("%s", (_what, read, args, parts) => {
     const result = read(args);
