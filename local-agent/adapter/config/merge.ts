@@ -93,7 +93,7 @@ export function mergeSettings(layers: readonly ConfigLayer[], projectSettings: "
   const warnings: ConfigWarning[] = [];
   for (const { origin, inProject, document } of layers) {
     for (const [name, given] of Object.entries(document.settings)) {
-      const { value: read, problem } = readSetting(name, given);
+      const { value: read, problem } = readSetting(name, given, inProject);
       if (problem !== undefined) warnings.push({ file: origin.file, server: null, message: problem });
       if (read === undefined) continue;
       const weaker = merged.get(name)?.value;

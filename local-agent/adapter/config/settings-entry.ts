@@ -109,8 +109,11 @@ const STRICTEST: Readonly<Record<string, JsonValue>> = {
   hostConfigDiscovery: "off",
 };
 
+/** [UC17] It does not count there, and nobody is asked about what does not count. */
+const NEVER_OF_A_PROJECT = "ancestorConfigRoots";
+
 export function needsTrust(setting: string, value: JsonValue): boolean {
-  return !HARMLESS.has(setting) && !(Object.hasOwn(STRICTEST, setting) && STRICTEST[setting] === value);
+  return setting !== NEVER_OF_A_PROJECT && !HARMLESS.has(setting) && !(Object.hasOwn(STRICTEST, setting) && STRICTEST[setting] === value);
 }
 
 /** What of a setting counts although it is not trusted: calls a project wants asked about are asked about, besides the others. */
@@ -123,7 +126,8 @@ export function untrustedPart(setting: string, value: JsonValue, weaker: JsonVal
  * What of one file's setting counts: itself, or the sentence why not. An unreadable `approveTools` counts as `true`: whoever wrote it
  * wanted to be asked.
  */
-export function readSetting(name: string, value: JsonValue): { readonly value?: JsonValue; readonly problem?: string } {
+export function readSetting(name: string, value: JsonValue, inProject: boolean): { readonly value?: JsonValue; readonly problem?: string } {
+  if (inProject && name === NEVER_OF_A_PROJECT) return { problem: `the setting "${name}" counts in your own files only; it is ignored` };
   const later = value === false ? undefined : LATER.get(name);
   if (later !== undefined) return { value, problem: `the setting "${name}" has no effect here yet: ${later}` };
   if (!isKnownSetting(name) || v.is(ENTRIES[name], value)) return { value };

@@ -332,7 +332,10 @@ describe("directories of projects", () => {
 
   test("[UC17] cannot be named by a project", async () => {
     const { load } = inTree({ "code/team/app/.pi/mcp.json": { settings: { ancestorConfigRoots: ["~/code"] } } });
-    expect([...(await load()).servers.keys()]).toEqual(["app"]);
+    const { servers: found, warnings, projectSettingsText } = await load();
+    expect([...found.keys()]).toEqual(["app"]);
+    expect(warnings.map(({ message }) => message)).toEqual(['the setting "ancestorConfigRoots" counts in your own files only; it is ignored']);
+    expect(projectSettingsText).toBeNull();
   });
 
   test("[UC17] that cannot be used are each a warning", async () => {
