@@ -1,6 +1,6 @@
 /** The files' `settings` → checked settings with defaults. Pure. A value that cannot be used is a warning and never weakens anything. */
 import * as v from "valibot";
-import type { JsonObject, JsonValue } from "../../../shared/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import { kindOf } from "../../../shared/kind-of.ts";
 import type { Environment } from "../ports.ts";
 import type { AdapterSettings, OutputGuardSettings } from "./server-definition.ts";
@@ -130,9 +130,19 @@ export function readSetting(name: string, value: JsonValue, inProject: boolean):
   if (inProject && name === NEVER_OF_A_PROJECT) return { problem: `the setting "${name}" counts in your own files only; it is ignored` };
   const later = value === false ? undefined : LATER.get(name);
   if (later !== undefined) return { value, problem: `the setting "${name}" has no effect here yet: ${later}` };
-  if (!isKnownSetting(name) || v.is(ENTRIES[name], value)) return { value };
+  if (!isKnownSetting(name) || v.is(ENTRIES[name], value)) return name === "outputGuard" ? withRoom(value) : { value };
   const problem = `the setting "${name}" must be ${EXPECTED[name]}, got ${kindOf(value)}`;
   return name === "approveTools" ? { value: true, problem: `${problem}; every call is asked about` } : { problem: `${problem}; it is ignored` };
+}
+
+/** [UC27] The note that says what was cut and where the whole is takes a part of the bytes itself. */
+const MIN_GUARD_BYTES = 1024;
+
+function withRoom(value: JsonValue): { readonly value: JsonValue; readonly problem?: string } {
+  const bytes = isJsonObject(value) ? value["maxBytes"] : undefined;
+  if (!isJsonObject(value) || typeof bytes !== "number" || bytes >= MIN_GUARD_BYTES) return { value };
+  const problem = `the setting "outputGuard" must have "maxBytes" of ${MIN_GUARD_BYTES} or more, got ${bytes}; ${MIN_GUARD_BYTES} is used`;
+  return { value: { ...value, maxBytes: MIN_GUARD_BYTES }, problem };
 }
 
 /** [UC35] What other versions of these files know, with what to do instead. */

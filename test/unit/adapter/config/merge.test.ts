@@ -309,6 +309,16 @@ describe("settings", () => {
     expect(guardOf(true, { MCP_OUTPUT_GUARD: "1" })).toEqual(usual);
   });
 
+  test("[UC27] leave the guard the room it needs", () => {
+    const guarded = (maxBytes: number) => merge([layer("user", { settings: { outputGuard: { maxBytes, maxLines: 5 } } })]);
+    expect(guarded(1024)).toMatchObject({ settings: { outputGuard: { maxBytes: 1024, maxLines: 5 } }, warnings: [] });
+    const little = guarded(10);
+    expect(little.settings.outputGuard).toMatchObject({ maxBytes: 1024, maxLines: 5 });
+    expect(little.warnings.map(({ message }) => message)).toEqual([
+      'the setting "outputGuard" must have "maxBytes" of 1024 or more, got 10; 1024 is used',
+    ]);
+  });
+
   test("a boxed result shows three lines, a compact one shows one", () => {
     expect(merge([]).settings).toMatchObject({ toolResultRendering: "boxed", collapsedResultLines: 3 });
     expect(merge([layer("user", { settings: { toolResultRendering: "compact" } })]).settings.collapsedResultLines).toBe(1);
