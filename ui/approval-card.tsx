@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { ApprovalCard } from "../shared/approval.ts";
 import { age } from "../shared/elapsed.ts";
 import { ApprovalButtons } from "./approval-buttons.tsx";
-import { fateSentence, SERVER_WHY, serverKicker } from "./approval-wording.ts";
+import { fateSentence, serverKicker, serverWhy } from "./approval-wording.ts";
 import { isWhole, type Approval, type ApprovalChoice, type ApprovalState } from "./approvals-state.ts";
 import { CardOutcome } from "./card-outcome.tsx";
 import { CommandText, useRevealed } from "./command-text.tsx";
@@ -40,7 +40,7 @@ export function ApprovalCardShown({ approval, canDecide, onDecide, onShowAll, on
             <StrangerText text={card.server === undefined ? card.client : card.server.files.join(", ")} maxChars={400} />
           </span>
         </p>
-        {card.server === undefined ? null : <p class="why-asked">{SERVER_WHY}</p>}
+        {card.server === undefined ? null : <p class="why-asked">{serverWhy(card.server.name)}</p>}
       </header>
       <Command approval={approval} onShowAll={onShowAll} />
       <ApprovalButtons
@@ -73,12 +73,7 @@ function OverCard({ card, state, titleId, onDismiss }: OverCardProps): JSX.Eleme
           <StrangerText text={card.text} maxChars={200} />
         </code>
       </p>
-      <CardOutcome
-        outcome={state.fate}
-        where={state.where}
-        sentence={fateSentence(state, card.server === undefined ? "call" : "server")}
-        onDismiss={onDismiss}
-      />
+      <CardOutcome outcome={state.fate} where={state.where} sentence={fateSentence(state, card.server?.name)} onDismiss={onDismiss} />
     </article>
   );
 }

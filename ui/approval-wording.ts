@@ -16,8 +16,13 @@ export function serverKicker(name: string): string {
   return name === "" ? "The project's own settings for MCP servers" : "An MCP server of this project wants to run";
 }
 
-export const SERVER_WHY =
-  "A file inside the folder that apps work in configures this; an app may have written it. It is used only as it stands here, and any change is asked about again. What it runs may itself lie in that folder.";
+/** @param name as for `serverKicker` */
+export function serverWhy(name: string): string {
+  return `${OF_THE_PROJECT} ${name === "" ? "If you allow it, it counts from the agent's next start on." : "What it runs may itself lie in that folder."}`;
+}
+
+const OF_THE_PROJECT =
+  "A file inside the folder that apps work in configures this; an app may have written it. It is used only as it stands here, and any change is asked about again.";
 
 const SERVER_FATE: Record<ApprovalFate, string> = {
   allowed: "Allowed, as it stands here, also after a restart.",
@@ -26,8 +31,12 @@ const SERVER_FATE: Record<ApprovalFate, string> = {
   lost: "It waits no longer: it was decided elsewhere. Nothing was allowed by this page.",
 };
 
-export function fateSentence(state: Extract<ApprovalState, { at: "over" }>, asked: AskedFor = "call"): string {
-  if (asked === "server") return SERVER_FATE[state.fate];
+const SETTINGS_ALLOWED = "Allowed, as it stands here, from the agent's next start on.";
+
+/** @param server as for `serverKicker`; undefined: the card asked for a call */
+export function fateSentence(state: Extract<ApprovalState, { at: "over" }>, server?: string): string {
+  if (server === "" && state.fate === "allowed") return SETTINGS_ALLOWED;
+  if (server !== undefined) return SERVER_FATE[state.fate];
   if (state.where === "elsewhere") return ELSEWHERE[state.fate];
   if (state.fate === "denied") return "Denied. Nothing was run.";
   return state.decision === "sitting"

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { DecisionOutcome } from "../../../shared/authorization.ts";
+import { fateSentence, serverWhy } from "../../../ui/approval-wording.ts";
 import { duration, outcomeSentence, timeOfDay } from "../../../ui/wording.ts";
 
 test("[UI44] a wrong code says how to go on", () => {
@@ -13,6 +14,12 @@ test.for<[DecisionOutcome["outcome"], string]>([
   ["gone", "No longer waiting: it expired, gave way to a newer request, or was decided elsewhere."],
 ])("[UI48] %s, on another page or in a terminal, is said as what is true of both", ([outcome, sentence]) => {
   expect(outcomeSentence({ at: "over", outcome, where: "elsewhere" })).toBe(sentence);
+});
+
+test("[TR8] that a project's settings count from the next start on is said before they are allowed, and after", () => {
+  const allowed = { at: "over", fate: "allowed", where: "here" } as const;
+  for (const said of [serverWhy(""), fateSentence(allowed, "")]) expect(said).toContain("from the agent's next start on");
+  for (const said of [serverWhy("docs"), fateSentence(allowed, "docs"), fateSentence(allowed)]) expect(said).not.toContain("next start");
 });
 
 test("durations are short, and times of day the person's own", () => {
