@@ -2,11 +2,9 @@
 import type { ExtensionAPI, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Adapter, AdapterCall, AdapterResult, OfferedTool } from "../adapter/adapter.ts";
+import { PI_TOOLS } from "../adapter/catalog/direct-selection.ts";
 import type { AdapterSettings } from "../adapter/config/server-definition.ts";
 import { toolRenderers } from "./tool-rendering.ts";
-
-/** Pi's own tools, which no upstream may stand in for. */
-const NATIVE: ReadonlySet<string> = new Set(["read", "bash", "powershell", "edit", "write", "grep", "find", "ls"]);
 
 export interface PiTools {
   /** Registers what is new or changed and hides what is gone. Changes nothing where nothing changed, so that prompt caches stay valid. */
@@ -19,24 +17,27 @@ export interface PiTools {
 
 type Run = (adapter: Adapter, call: AdapterCall) => Promise<AdapterResult>;
 
+/** When the model is shown a tool: from its registration on, once a search found it, or where a person or a subagent names it. */
+type Shown = "always" | "when found" | "when named";
+
 interface Registered {
   /** What it looks like; null: hidden since. */
   readonly looks: string | null;
-  readonly isSearched: boolean;
+  readonly shown: Shown;
 }
 
 /** @param adapter the one of now: tools outlive the adapter they were registered for */
 export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>): PiTools {
   const registered = new Map<string, Registered>();
 
-  function register(tool: OfferedTool, { settings, isSearched, run }: { settings: Rendering; isSearched: boolean; run: Run }): void {
-    const looks = JSON.stringify([tool, settings, isSearched]);
+  function register(tool: OfferedTool, { settings, shown, run }: { settings: Rendering; shown: Shown; run: Run }): void {
+    const looks = JSON.stringify([tool, settings, shown]);
     if (registered.get(tool.name)?.looks === looks) return;
-    registered.set(tool.name, { looks, isSearched });
+    registered.set(tool.name, { looks, shown });
     pi.registerTool({
       ...definition(tool, (call) => perform(run, call)),
       ...toolRenderers(tool.name, settings),
-      ...(isSearched && { defaultActive: false }),
+      ...(shown !== "always" && { defaultActive: false }),
     });
   }
 
@@ -56,18 +57,18 @@ export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>)
   function activate(found: unknown): void {
     if (!Array.isArray(found)) return;
     const active = pi.getActiveTools();
-    const more = found.filter((name: unknown) => typeof name === "string" && registered.get(name)?.isSearched === true && !active.includes(name));
+    const more = found.filter((name: unknown) => typeof name === "string" && registered.get(name)?.shown === "when found" && !active.includes(name));
     if (more.length > 0) pi.setActiveTools([...active, ...more]);
   }
 
   function hide(name: string): void {
-    registered.set(name, { looks: null, isSearched: false });
+    registered.set(name, { looks: null, shown: "always" });
     pi.registerTool({ ...definition(gone(name), notThere), exposure: "hidden" });
   }
 
   function isNative(name: string): boolean {
     const looks = registered.get(name)?.looks;
-    return NATIVE.has(name) || (typeof looks !== "string" && looks !== null && otherTools(pi).has(name));
+    return PI_TOOLS.has(name) || (typeof looks !== "string" && looks !== null && otherTools(pi).has(name));
   }
 
   return {
@@ -75,20 +76,24 @@ export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>)
     sync(now) {
       const { settings } = now.config;
       const wanted = new Set<string>();
-      const offer = (tool: OfferedTool | null, run: Run, isSearched = false): void => {
+      const offer = (tool: OfferedTool | null, run: Run, shown: Shown = "always"): void => {
         if (tool === null || wanted.has(tool.name)) return;
         wanted.add(tool.name);
-        register(tool, { settings: renderingOf(settings), isSearched, run });
+        register(tool, { settings: renderingOf(settings), shown, run });
       };
       offer(now.proxyTool(), (current, call) => current.mcp(call));
       offer(now.scriptTool(), (current, call) => current.script(call));
       for (const tool of now.directTools()) {
-        if (!isNative(tool.name)) offer(tool, (current, call) => current.direct(tool.name, call), !tool.shown);
+        if (!isNative(tool.name)) offer(tool, (current, call) => current.direct(tool.name, call), tool.shown ? "always" : "when found");
+      }
+      // [PI65] Each is as much again for the model as `mcp`, which reaches the same tools.
+      for (const tool of now.namespaceTools()) {
+        if (!isNative(tool.name)) offer(tool, (current, call) => current.namespace(tool.name, call), "when named");
       }
       for (const [name, { looks }] of registered) if (looks !== null && !wanted.has(name)) hide(name);
     },
     offerRetry(cause) {
-      register(retryTool(cause), { settings: DEFAULT_RENDERING, isSearched: false, run: (current, call) => current.mcp(call) });
+      register(retryTool(cause), { settings: DEFAULT_RENDERING, shown: "always", run: (current, call) => current.mcp(call) });
     },
   };
 }

@@ -9,7 +9,7 @@ import type { McpToolApprovalRequest } from "../../../local-agent/pi/approval-br
 import type * as Declared from "../../../local-agent/pi/pi-relay.d.ts";
 import type { McpStatusSnapshot } from "../../../local-agent/pi/mcp-status.ts";
 import { isAlive } from "../../support/alive.ts";
-import { embedPi, piHome } from "../../support/pi-sdk-session.ts";
+import { type EmbeddedPi, embedPi, piHome } from "../../support/pi-sdk-session.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { fixtureCommand, readJournal } from "../../support/upstream-fixture.ts";
 import { waitUntil } from "../../support/wait-until.ts";
@@ -260,6 +260,25 @@ describe("direct tools", () => {
     vi.stubEnv("MCP_DIRECT_TOOLS", "good/grow");
     expect(await run({ freezeDirectTools: true })).toEqual(["mcp", "mcpScript", "good_grow"]);
   });
+});
+
+test("[PI65] a server's own tool is registered without being shown, calls that server's tools where it is named, and can be turned off", async () => {
+  const { project } = piHome();
+  const run = async (settings: Record<string, unknown>): Promise<EmbeddedPi> => {
+    const pi = await embedPi(project, [createMcpAdapter({ config: { settings, mcpServers: { good: upstream("good").entry } } })]);
+    await pi.begin();
+    await pi.calls('mcp {"connect":"good"}');
+    return pi;
+  };
+  const registered = ({ session }: EmbeddedPi): boolean => session.getAllTools().some(({ name }) => name === "mcp__good");
+  const pi = await run({});
+  await waitUntil("it is registered", () => registered(pi));
+  expect(pi.tools()).toEqual(["mcp", "mcpScript"]);
+  pi.session.setActiveToolsByName(["mcp__good"]);
+  const [named, other] = await pi.calls('mcp__good {"tool":"echo","args":{"text":"named"}}', 'mcp__good {"tool":"nothing_like_it"}');
+  expect(named).toMatchObject({ text: "named", isError: false });
+  expect(other).toMatchObject({ isError: true, details: { error: "tool_not_found" } });
+  expect(registered(await run({ namespaceProxyTools: false }))).toBe(false);
 });
 
 test("[PI8] what the package says it exports is what it exports", async () => {
