@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Adapter, AdapterCall, AdapterResult, OfferedTool } from "../adapter/adapter.ts";
 import { PI_TOOLS } from "../adapter/catalog/direct-selection.ts";
 import type { AdapterSettings } from "../adapter/config/server-definition.ts";
+import { StartTimeout } from "./session-adapter.ts";
 import { toolRenderers } from "./tool-rendering.ts";
 
 export interface PiTools {
@@ -142,7 +143,7 @@ function argumentsOf(params: unknown): JsonObject {
 function unavailable(error: unknown): AdapterResult {
   const cause = error instanceof Error ? error.message : String(error);
   const text = `The MCP servers are not available: ${cause}. The next call tries again.`;
-  return { content: [{ type: "text", text }], details: { error: "init_failed" }, isError: true };
+  return { content: [{ type: "text", text }], details: { error: error instanceof StartTimeout ? "init_timeout" : "init_failed" }, isError: true };
 }
 
 function retryTool(cause: string): OfferedTool {

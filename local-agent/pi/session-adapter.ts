@@ -23,6 +23,9 @@ export interface SessionAdapter {
   end(): Promise<void>;
 }
 
+/** It is still being started; nothing has failed. */
+export class StartTimeout extends Error {}
+
 export interface SessionAdapterParts {
   readonly make: () => Promise<Adapter>;
   /** Runs once for each adapter that was made and is still wanted. What it returns runs before that adapter is ended. */
@@ -83,7 +86,7 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
 
 async function within(starting: Promise<Adapter>, timers: Timers): Promise<Adapter> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const cancel = timers.after(START_MS, () => reject(new Error(`they are still being started after ${START_MS / 1000} s; try again later`)));
+  const cancel = timers.after(START_MS, () => reject(new StartTimeout(`they are still being started after ${START_MS / 1000} s; try again later`)));
   try {
     return await Promise.race([starting, late]);
   } finally {

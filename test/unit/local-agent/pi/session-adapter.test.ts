@@ -1,5 +1,7 @@
+import type { ExtensionAPI, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { expect, test } from "vitest";
 import type { Adapter } from "../../../../local-agent/adapter/adapter.ts";
+import { createPiTools } from "../../../../local-agent/pi/pi-tools.ts";
 import { createSessionAdapter } from "../../../../local-agent/pi/session-adapter.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
@@ -38,6 +40,19 @@ test("[PI13] uses share one start, and do not wait longer than half a minute for
   const made = adapter("a");
   resolve(made);
   expect(await session.get()).toBe(made);
+});
+
+test("[PI13] a use says whether the start failed or goes on", async () => {
+  const registered: ToolDefinition[] = [];
+  const pi = { registerTool: (tool: ToolDefinition) => registered.push(tool) } as Partial<ExtensionAPI> as ExtensionAPI;
+  const { session, clock } = scene([() => Promise.reject(new Error("no disk")), () => new Promise(() => {})]);
+  const tools = createPiTools(pi, () => session.get());
+  tools.offerRetry("no disk");
+  const use = () => registered[0]?.execute("1", {}, undefined, undefined, {} as never);
+  expect(await use()).toMatchObject({ isError: true, details: { error: "init_failed" } });
+  const late = use();
+  clock.advance(30_000);
+  expect(await late).toMatchObject({ isError: true, details: { error: "init_timeout" } });
 });
 
 test("[PI12] what was still being made when the session ended is ended as soon as it is, and nobody sees it", async () => {
