@@ -1,14 +1,14 @@
 /** The line about MCP servers in Pi's footer. Pure. */
 import type { Adapter } from "../adapter/adapter.ts";
+import { serverReports, totalsOf } from "../adapter/proxy/server-report.ts";
 
 /** Undefined: nothing is to be shown. */
 export function footerText({ pool, config }: Pick<Adapter, "pool" | "config">): string | undefined {
+  const servers = pool.servers().length;
   const { mcpFooterStatus, showStatusIcon } = config.settings;
-  const states = pool.servers().map((name) => pool.state(name).at);
-  const enabled = states.filter((at) => at !== "disabled").length;
-  if (mcpFooterStatus === "off" || states.length === 0) return undefined;
-  const connected = states.filter((at) => at === "connected").length;
-  const disabled = states.length - enabled;
+  if (mcpFooterStatus === "off" || servers === 0) return undefined;
+  const { connectedCount: connected, disabledCount: disabled } = totalsOf(serverReports(pool, [], 0));
+  const enabled = servers - disabled;
   const text =
     mcpFooterStatus === "compact"
       ? `MCP ${connected}/${enabled}`

@@ -1,6 +1,7 @@
 /** `/mcp`: what the person can see and do about MCP servers in Pi. Every answer is text, in every mode. */
 import { nearest } from "../../shared/nearest.ts";
 import type { Adapter } from "../adapter/adapter.ts";
+import { serverReports, type ServerReport } from "../adapter/proxy/server-report.ts";
 
 /** A subcommand's answer, and whether it is a complaint. */
 export interface CommandAnswer {
@@ -25,6 +26,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   reconnect,
   disable: (parts, server) => setDisabled(parts, server, true),
   enable: (parts, server) => setDisabled(parts, server, false),
+  token: () => ({ text: TOKENS, level: "info" }),
   setup: (parts) => later("Guided setup", parts),
   edit: (parts) => later("Editing the files from here", parts),
   logout: (parts) => later("Signing in to MCP servers, and out of them,", parts),
@@ -60,7 +62,7 @@ async function reconnect({ adapter, signal }: McpCommandParts, server: string | 
   const lines = await Promise.all(
     (server === undefined ? all : [server]).map(async (name) => {
       const connected = await pool.connect(name, { signal, caller: { kind: "pi" }, ignoreBackoff: true, replace: true });
-      return `${name}: ${connected.ok ? `connected, ${toolCount(adapter, name)} tools` : connected.error.message}`;
+      return `${name}: ${connected.ok ? `connected, ${toolCount(adapter, name)}` : connected.error.message}`;
     }),
   );
   return info(lines.length === 0 ? NOTHING : lines.join("\n"));
@@ -86,45 +88,56 @@ function unknownServer(server: string, servers: readonly string[]): CommandAnswe
 }
 
 const OF_PROGRAM = "the servers were given by the program that runs Pi.";
+/** What was typed after it is not repeated: it may be a token. */
+const TOKENS = "Bearer tokens are kept from a shell: pimcp upstream-token set|status|remove <server>. What is typed here stays in Pi's history.";
 const NOTHING = "No MCP server is configured. Put one into .mcp.json or ~/.config/mcp/mcp.json.";
 
 function status(parts: McpCommandParts): CommandAnswer {
-  const { pool, config } = parts.adapter;
-  const lines = pool.servers().map((name) => serverLine(parts, name));
+  const { config } = parts.adapter;
+  const lines = serverLines(parts).map(({ line }) => line);
   const warnings = config.warnings.map(({ file, server, message }) => `${file}${server === null ? "" : ` (${server})`}: ${message}`);
   return info([...(lines.length === 0 ? [NOTHING] : lines), ...warnings].join("\n"));
 }
 
-/** One server: how it stands, what it offers, which files say so. */
-export function serverLine({ adapter, now }: McpCommandParts, name: string): string {
-  return `${name}: ${stateText(adapter.pool.state(name), now())}, ${toolCount(adapter, name)} tools${originText(adapter, name)}`;
+/** Each server: how it stands, what it offers, which files say so. */
+export function serverLines({ adapter, now }: McpCommandParts): readonly { readonly name: string; readonly line: string }[] {
+  return serverReports(adapter.pool, adapter.entries(), now()).map((report) => ({ name: report.name, line: serverLine(adapter, report) }));
 }
 
-function toolCount(adapter: Adapter, name: string): number {
-  return adapter.entries().filter(({ server }) => server === name).length;
+function serverLine({ pool }: Adapter, { name, status, toolCount, failedAgoSeconds, cause }: ServerReport): string {
+  const ago = failedAgoSeconds === null || status !== "failed" ? "" : ` ${failedAgoSeconds} s ago`;
+  const why = cause === null || status === "untrusted" ? "" : `: ${cause}`;
+  return `${name}: ${standing(pool, name, status)}${ago}, ${counted(toolCount)}${originText(pool, name)}${why}`;
 }
 
-function stateText(state: ReturnType<Adapter["pool"]["state"]>, now: number): string {
-  switch (state.at) {
-    case "connected":
-      return `connected (${state.facts.protocolVersion}, ${state.facts.wire})`;
-    case "failed":
-      return `failed ${Math.max(0, Math.round((now - state.failedAt) / 1000))} s ago: ${state.cause}`;
-    case "needs-auth":
-      return `needs a login: ${state.cause}`;
-    case "invalid":
-      return `not usable: ${state.problem}`;
-    case "untrusted":
-      return state.denied ? "not allowed to run" : "of this project, which Pi does not trust; /trust changes that for the next start";
-    case "idle":
-      return "not connected";
-    case "connecting":
-    case "disabled":
-      return state.at;
-  }
+function toolCount(adapter: Adapter, name: string): string {
+  return counted(adapter.entries().filter(({ server }) => server === name).length);
 }
 
-function originText({ pool }: Adapter, server: string): string {
+function counted(tools: number): string {
+  return `${tools} ${tools === 1 ? "tool" : "tools"}`;
+}
+
+function standing(pool: Adapter["pool"], name: string, status: ServerReport["status"]): string {
+  const state = pool.state(name);
+  if (state.at === "connected") return `connected (${state.facts.protocolVersion}, ${state.facts.wire})`;
+  if (state.at === "untrusted" && !state.denied) return "of this project, which Pi does not trust; /trust changes that for the next start";
+  return STANDING[status];
+}
+
+const STANDING: Readonly<Record<ServerReport["status"], string>> = {
+  connected: "connected",
+  connecting: "connecting",
+  cached: "not connected",
+  "not-connected": "not connected",
+  failed: "failed",
+  "needs-auth": "needs a login",
+  disabled: "disabled",
+  untrusted: "not allowed to run",
+  invalid: "not usable",
+};
+
+function originText(pool: Adapter["pool"], server: string): string {
   const files = new Set(Object.values(pool.definition(server)?.origins ?? {}).map(({ file }) => file));
   return files.size === 0 ? "" : ` (${[...files].join(", ")})`;
 }

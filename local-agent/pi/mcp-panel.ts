@@ -1,7 +1,8 @@
 /** `/mcp` in a terminal: the servers with their state, and what can be done with each. Dialogs of Pi, one after the other. */
 import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { visibleBlock, visibleLine } from "../../shared/visible-text.ts";
-import { runMcpCommand, serverLine, type McpCommandParts } from "./mcp-command.ts";
+import { serverReports, totalsOf } from "../adapter/proxy/server-report.ts";
+import { runMcpCommand, serverLines, type McpCommandParts } from "./mcp-command.ts";
 
 const RECONNECT_ALL = "Reconnect all";
 const CLOSE = "Close";
@@ -10,13 +11,13 @@ const BACK = "Back";
 /** [PI60] Until the person closes it. */
 export async function runPanel(ui: Pick<ExtensionUIContext, "select" | "notify">, parts: McpCommandParts): Promise<void> {
   for (;;) {
-    const servers = parts.adapter.pool.servers();
-    const labels = servers.map((name) => visibleLine(serverLine(parts, name), 200));
+    const servers = serverLines(parts);
+    const labels = servers.map(({ line }) => visibleLine(line, 200));
     const general = servers.length === 0 ? [CLOSE] : [RECONNECT_ALL, CLOSE];
     const picked = await ui.select(title(parts), [...labels, ...general]);
     if (picked === undefined || picked === CLOSE) return;
     if (picked === RECONNECT_ALL) await say(ui, parts, "reconnect");
-    else await serverMenu(ui, parts, servers[labels.indexOf(picked)] ?? "");
+    else await serverMenu(ui, parts, servers[labels.indexOf(picked)]?.name ?? "");
   }
 }
 
@@ -27,7 +28,11 @@ async function serverMenu(ui: Pick<ExtensionUIContext, "select" | "notify">, par
     ? { Enable: "enable" }
     : { [pool.state(server).at === "connected" ? "Reconnect" : "Connect"]: "reconnect", Disable: "disable" };
   const shown = Object.keys(actions);
-  const picked = await ui.select(visibleLine(serverLine(parts, server)), [...shown, ...(isDisabled ? [] : ["Tools"]), BACK]);
+  const picked = await ui.select(visibleLine(serverLines(parts).find(({ name }) => name === server)?.line ?? server), [
+    ...shown,
+    ...(isDisabled ? [] : ["Tools"]),
+    BACK,
+  ]);
   if (picked === "Tools") ui.notify(toolLines(parts, server), "info");
   const command = picked === undefined ? undefined : (actions as Readonly<Record<string, string>>)[picked];
   if (command !== undefined) await say(ui, parts, `${command} ${server}`);
@@ -41,9 +46,9 @@ async function say(ui: Pick<ExtensionUIContext, "notify">, parts: McpCommandPart
 function title({ adapter }: McpCommandParts): string {
   const { config, pool } = adapter;
   const files = config.sources.filter(({ found }) => found).map(({ origin }) => origin.file);
-  const connected = pool.servers().filter((name) => pool.state(name).at === "connected").length;
+  const { connectedCount } = totalsOf(serverReports(pool, [], 0));
   const warnings = config.warnings.length === 0 ? "" : ` /mcp status shows ${config.warnings.length} warnings.`;
-  return `MCP servers: ${pool.servers().length}, ${connected} connected. ${files.length === 0 ? "No file configures any." : `From ${files.map((file) => visibleLine(file, 200)).join(", ")}.`}${warnings}`;
+  return `MCP servers: ${pool.servers().length}, ${connectedCount} connected. ${files.length === 0 ? "No file configures any." : `From ${files.map((file) => visibleLine(file, 200)).join(", ")}.`}${warnings}`;
 }
 
 function toolLines({ adapter }: McpCommandParts, server: string): string {

@@ -23,6 +23,7 @@ export type McpServerStatus = "connected" | "cached" | "failed" | "needs-auth" |
 export interface McpServerSnapshot {
   readonly name: string;
   readonly status: McpServerStatus;
+  /** With those that read a resource. */
   readonly toolCount: number;
   readonly directToolCount: number;
   readonly disabled: boolean;

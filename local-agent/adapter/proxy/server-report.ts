@@ -1,11 +1,11 @@
-/** How the servers stand, for the status mode. Pure. */
+/** How the servers stand, for whoever shows it: all of them say the same numbers. Pure. */
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { ListenState, UpstreamPool, UpstreamState } from "../upstream/upstream-pool.ts";
 
 export interface ServerReport {
   readonly name: string;
   readonly status: "connected" | "connecting" | "cached" | "failed" | "needs-auth" | "not-connected" | "disabled" | "untrusted" | "invalid";
-  /** Tools as they are shown; resources that are shown as tools are counted apart. */
+  /** Tools as they are shown, with those that read a resource. */
   readonly toolCount: number;
   /** null: not known. */
   readonly resourceCount: number | null;
@@ -24,19 +24,33 @@ export function serverReports(pool: UpstreamPool, entries: readonly CatalogEntry
   return pool.servers().map((name) => {
     const state = pool.state(name);
     const held = pool.held(name);
-    const own = byServer.get(name) ?? [];
-    const resources = own.filter(({ kind }) => kind === "resource").length;
     return {
       name,
       status: statusOf(state, held !== null),
-      toolCount: own.length - resources,
-      resourceCount: held === null ? null : resources,
+      toolCount: byServer.get(name)?.length ?? 0,
+      resourceCount: held === null ? null : held.catalog.resources.length,
       listenState: state.at === "connected" ? state.listening : "disconnected",
       catalogStale: held === null ? null : held.freshness === "stale",
       failedAgoSeconds: state.at === "failed" || state.at === "needs-auth" ? Math.max(0, Math.round((now - state.failedAt) / 1_000)) : null,
       cause: causeOf(state),
     };
   });
+}
+
+export interface ServerTotals {
+  readonly totalTools: number;
+  readonly totalResources: number;
+  readonly connectedCount: number;
+  readonly disabledCount: number;
+}
+
+export function totalsOf(reports: readonly ServerReport[]): ServerTotals {
+  return {
+    totalTools: reports.reduce((sum, { toolCount }) => sum + toolCount, 0),
+    totalResources: reports.reduce((sum, { resourceCount }) => sum + (resourceCount ?? 0), 0),
+    connectedCount: reports.filter(({ status }) => status === "connected").length,
+    disabledCount: reports.filter(({ status }) => status === "disabled").length,
+  };
 }
 
 function statusOf(state: UpstreamState, isKnown: boolean): ServerReport["status"] {

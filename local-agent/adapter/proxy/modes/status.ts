@@ -3,14 +3,12 @@ import type { AdapterResult } from "../../adapter.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
 import { quoted } from "../proxy-parts.ts";
 import type { ServerReport } from "../server-report.ts";
-import { serverReports } from "../server-report.ts";
+import { serverReports, totalsOf } from "../server-report.ts";
 import { answerText } from "./answer.ts";
 
 export async function statusMode(parts: ProxyParts): Promise<AdapterResult> {
   const reports = serverReports(parts.pool, parts.view.all().entries, parts.clock.now());
-  const totalTools = reports.reduce((sum, { toolCount, resourceCount }) => sum + toolCount + (resourceCount ?? 0), 0);
-  const connectedCount = reports.filter(({ status }) => status === "connected").length;
-  const disabledCount = reports.filter(({ status }) => status === "disabled").length;
+  const { totalTools, connectedCount, disabledCount } = totalsOf(reports);
   const head = reports.length === 0 ? NONE : `${counted(reports.length, "server")} (${connectedCount} connected), ${counted(totalTools, "tool")}.`;
   return answerText(parts.presenter, [head, ...reports.map(lineOf), ...advice(reports)].join("\n"), {
     mode: "status",
@@ -34,8 +32,7 @@ function advice(reports: readonly ServerReport[]): readonly string[] {
 const WANTS_CONNECT: ReadonlySet<ServerReport["status"]> = new Set(["not-connected", "failed", "untrusted"]);
 
 function lineOf({ name, status, toolCount, resourceCount, failedAgoSeconds, cause, catalogStale }: ServerReport): string {
-  const tools = toolCount + (resourceCount ?? 0);
-  const known = resourceCount === null ? "" : `, ${counted(tools, "tool")}${catalogStale === true ? " (an old list)" : ""}`;
+  const known = resourceCount === null ? "" : `, ${counted(toolCount, "tool")}${catalogStale === true ? " (an old list)" : ""}`;
   const ago = failedAgoSeconds === null || status !== "failed" ? "" : ` ${failedAgoSeconds} s ago`;
   return `${quoted(name)}: ${STANDING[status]}${ago}${known}${cause === null ? "" : `: ${cause}`}`;
 }

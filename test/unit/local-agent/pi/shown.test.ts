@@ -1,8 +1,10 @@
 /** What the footer, the notes and the completion say, over an adapter whose servers a test plays. */
 import { describe, expect, test } from "vitest";
+import type { Adapter } from "../../../../local-agent/adapter/adapter.ts";
 import { attachAdapter } from "../../../../local-agent/pi/attach-adapter.ts";
 import { footerText } from "../../../../local-agent/pi/footer.ts";
-import { completionsOf } from "../../../../local-agent/pi/mcp-command.ts";
+import { completionsOf, runMcpCommand, type McpCommandParts } from "../../../../local-agent/pi/mcp-command.ts";
+import { statusSnapshot } from "../../../../local-agent/pi/mcp-status.ts";
 import { adapterCall, adapterUnderTest, type Scene } from "../../../support/adapter-under-test.ts";
 import { waitUntil } from "../../../support/wait-until.ts";
 
@@ -34,6 +36,45 @@ describe("the footer", () => {
     expect(withSettings({ mcpFooterStatus: "off" })).toBeUndefined();
   });
 });
+
+test("[PI66] the report, the footer, /mcp and the tool say the same numbers", async () => {
+  const resources = [
+    { uri: "file:///a", name: "a" },
+    { uri: "file:///b", name: "b" },
+  ];
+  const { adapter, mcp } = await adapterUnderTest({
+    with: { tools: TOOLS, resources },
+    without: { tools: TOOLS, resources, definition: { exposeResources: false } },
+    down: { tools: TOOLS, down: "no such program" },
+    off: { tools: TOOLS, state: "disabled" },
+  });
+  for (const connect of ["with", "without", "down"]) await mcp({ connect });
+  const totals = { totalTools: 4, connectedCount: 2, disabledCount: 1 };
+  const counts = [
+    { name: "with", toolCount: 3, resourceCount: 2 },
+    { name: "without", toolCount: 1, resourceCount: 0 },
+    { name: "down", toolCount: 0 },
+    { name: "off", toolCount: 0 },
+  ];
+  expect(statusSnapshot(adapter, 0)).toMatchObject({ ...totals, totalResources: 2, servers: counts });
+  expect((await mcp({})).details).toMatchObject({ ...totals, servers: counts });
+  expect(footerText(adapter)).toBe("🔌 MCP: 3 servers enabled, 2 connected, 1 disabled");
+  const { text } = await runMcpCommand(commandParts(adapter), "status");
+  expect(text.replaceAll(/ \([^)]*\)/g, "")).toBe(
+    "with: connected, 3 tools\nwithout: connected, 1 tool\ndown: failed 0 s ago, 0 tools: no such program\noff: disabled, 0 tools",
+  );
+});
+
+test("[PI67] /mcp token names the command of a shell, and does not repeat a token", async () => {
+  const { adapter } = await adapterUnderTest({ a: { tools: TOOLS } });
+  const { text } = await runMcpCommand(commandParts(adapter), "token set a s3cret");
+  expect(text).toContain("pimcp upstream-token set|status|remove <server>");
+  expect(text).not.toContain("s3cret");
+});
+
+function commandParts(adapter: Adapter): McpCommandParts {
+  return { adapter, signal: new AbortController().signal, setDisabled: null, now: () => 0 };
+}
 
 describe("the notes", () => {
   const eager = { definition: { lifecycle: "eager" as const } };
