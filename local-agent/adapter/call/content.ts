@@ -69,7 +69,9 @@ async function kept(what: string, base64: string, keepBinary: KeepBinary): Promi
 function saidAlready(structured: JsonValue, blocks: readonly ToolContent[]): boolean {
   const texts = blocks.filter((block) => block.type === "text").map((block) => block.text);
   const wrapped = isJsonObject(structured) && Object.keys(structured).join() === "result" ? structured["result"] : undefined;
-  if (typeof wrapped === "string" && texts.includes(wrapped)) return true;
+  // Many servers put the very text under one key.
+  const [only, ...more] = isJsonObject(structured) ? Object.values(structured) : [];
+  if (more.length === 0 && typeof only === "string" && texts.includes(only)) return true;
   const wanted = [structured, ...(wrapped === undefined ? [] : [wrapped])].map(comparable);
   return texts.some((said) => {
     const value = said.length > MAX_COMPARED_CHARS ? undefined : parseJson(said);

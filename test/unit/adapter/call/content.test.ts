@@ -46,6 +46,7 @@ describe("a tool's result", () => {
     ["beside a sentence", [text("Found it:"), text('{"a":1}')], { a: 1 }],
     ["wrapped as a result", [text("plain words")], { result: "plain words" }],
     ["as a wrapped list", [text("[1,2]")], { result: [1, 2] }],
+    ["under whatever key", [text("plain words")], { content: "plain words" }],
   ])("[CL11] shows structured content once when a text has it %s", async (_how, content, structuredContent) => {
     expect(await shown({ content, structuredContent })).toEqual(content);
   });
