@@ -60,11 +60,11 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
   const config = await ports.config.load();
   for (const { file, server, message } of config.warnings) context.progress(`${file}${server === null ? "" : ` (${server})`}: ${message}`);
   trace = config.settings.trace;
-  // Agents without MCP servers do not pay for what talks to them.
   const attach = (opened: UpstreamDesk, adapter: Adapter | null): void => {
     desk = opened;
     askForProject({ config, adapter, trust: opened.trust, signal: lifetime.signal });
   };
+  // Agents without MCP servers do not pay for what talks to them.
   if (config.servers.size === 0) return { adapter: null, attach: (opened) => attach(opened, null) };
   const { createAdapter } = await import("../adapter/create-adapter.ts");
   const asks = createAttachedAsks();
