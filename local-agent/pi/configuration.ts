@@ -3,10 +3,13 @@ import { homedir } from "node:os";
 import type { RegisteredMcpServer } from "@earendil-works/pi-coding-agent";
 import type { JsonObject } from "../../shared/json.ts";
 import { readConfigDocument } from "../adapter/config/config-document.ts";
-import { mergeLayers, type ConfigLayer } from "../adapter/config/merge.ts";
+import { createMemoryConfig } from "../adapter/config/memory-config.ts";
+import type { ConfigLayer } from "../adapter/config/merge.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import type { ConfigSource } from "../adapter/ports.ts";
+import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";
 import { createConfigFiles } from "../node/config-files.ts";
+import { packageWarnings } from "./package-servers.ts";
 import type { PiHost } from "./pi-host.ts";
 
 export interface PiConfigOptions {
@@ -19,11 +22,12 @@ export interface PiConfigOptions {
 /** What is configured for the session as it is now; before the first one, for the directory Pi was started in, trusting nothing there. */
 export function piConfig(host: PiHost, { config, configPath }: PiConfigOptions): ConfigSource {
   return {
-    load: () => {
+    load: async () => {
       const cwd = host.session()?.cwd ?? process.cwd();
       const registered = registeredLayers(host);
-      if (config !== null) return Promise.resolve(ofProgram(config, registered, cwd));
-      return createConfigFiles({
+      // [PI3] Nothing of the machine's files counts then.
+      if (config !== null) return createMemoryConfig(config, { env: process.env, project: cwd, weakest: registered }).load();
+      const files = createConfigFiles({
         cwd,
         env: process.env,
         home: homedir(),
@@ -32,23 +36,16 @@ export function piConfig(host: PiHost, { config, configPath }: PiConfigOptions):
         ...(configPath !== null && { configPath }),
         weakest: registered,
         trustsProjectSettings: () => host.session()?.isProjectTrusted() === true,
-      }).load();
+      });
+      const [read, warnings] = await Promise.all([files.load(), packageWarnings(host.pi, cwd)]);
+      return { ...read, warnings: [...read.warnings, ...warnings] };
     },
   };
 }
 
 /** Whether a server is to be connected before anybody uses it. Pure. */
 export function startsAtOnce({ servers }: UpstreamConfig): boolean {
-  return [...servers.values()].some(
-    (server) => server.state === "enabled" && (server.definition.lifecycle === "eager" || server.definition.lifecycle === "keep-alive"),
-  );
-}
-
-/** [PI3] A configuration that is given whole: no file is looked at, and what the caller does to its object afterwards changes nothing. */
-function ofProgram(config: JsonObject, registered: readonly ConfigLayer[], cwd: string): UpstreamConfig {
-  const document = readConfigDocument(structuredClone(config));
-  const layer: ConfigLayer = { origin: { layer: "memory", file: "createMcpAdapter({ config })" }, inProject: false, document, plugin: null };
-  return mergeLayers([...registered, layer], { env: process.env, project: cwd, projectSettings: "ignore", warnings: [], sources: [] });
+  return [...servers.values()].some((server) => server.state === "enabled" && connectsAtStart(server.definition.lifecycle));
 }
 
 /** [PI4] What other extensions registered lies below everything that files say. */

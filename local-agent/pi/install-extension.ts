@@ -6,6 +6,7 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { PiConfigOptions } from "./configuration.ts";
 import { createPiSession, type PiSession } from "./pi-session.ts";
 import { registerCommands } from "./register-commands.ts";
+import { refuseRuntimeServers } from "./runtime-servers.ts";
 
 /** After loading, a program that begins sessions has begun one by then. */
 const LOAD_GRACE_MS = 1000;
@@ -17,6 +18,7 @@ export function installExtension(pi: ExtensionAPI, given: PiConfigOptions): void
   pi.registerFlag("mcp-config", { type: "string", description: "MCP configuration file, in place of mcp.json in Pi's directory" });
   pi.registerFlag("shared", { type: "boolean", description: "Use the MCP servers of a running pimcp instead of starting them again" });
   registerCommands(pi, { session: session.adapter, projectDir: given.config === null ? () => session.cwd() : null });
+  refuseRuntimeServers(pi);
   const sessionless = startWithoutSession(session);
 
   pi.on("session_start", (_event, context) => {

@@ -1,6 +1,7 @@
 /** `/mcp`: what the person can see and do about MCP servers in Pi. Every answer is text, in every mode. */
 import { nearest } from "../../shared/nearest.ts";
 import type { Adapter } from "../adapter/adapter.ts";
+import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { serverReports, type ServerReport } from "../adapter/proxy/server-report.ts";
 
 /** A subcommand's answer, and whether it is a complaint. */
@@ -96,7 +97,17 @@ function status(parts: McpCommandParts): CommandAnswer {
   const { config } = parts.adapter;
   const lines = serverLines(parts).map(({ line }) => line);
   const warnings = config.warnings.map(({ file, server, message }) => `${file}${server === null ? "" : ` (${server})`}: ${message}`);
-  return info([...(lines.length === 0 ? [NOTHING] : lines), ...warnings].join("\n"));
+  return info([...(lines.length === 0 ? [NOTHING] : lines), ...foundHosts(config), ...warnings].join("\n"));
+}
+
+/** [PI70] Other programs' files that were looked for and are not used, with the names that would not come from there anyway. */
+function foundHosts({ servers, settings, sources }: UpstreamConfig): readonly string[] {
+  if (settings.hostConfigDiscovery !== "prompt") return [];
+  return sources.flatMap(({ origin, found, servers: names }) => {
+    if (origin.layer !== "host" || !found || names.length === 0) return [];
+    const shown = names.map((name) => `${name}${servers.has(name) ? " (configured already)" : ""}`);
+    return [`Found and not used: ${origin.file} with ${shown.join(", ")}. "imports" or "hostConfigDiscovery": "on" uses it.`];
+  });
 }
 
 /** Each server: how it stands, what it offers, which files say so. */

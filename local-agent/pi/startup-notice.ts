@@ -1,14 +1,15 @@
 /** What the person is told once the servers that connect at the start have done so, or have not. */
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
+import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";
 
 type Tell = (text: string, level: "info" | "warning") => void;
 
 /** [PI53] To be called at each change; tells at most once, when none of them is connecting any more. */
 export function startupNotice({ pool, config }: Adapter, tell: Tell): () => void {
   const awaited = pool.servers().filter((name) => {
-    const lifecycle = pool.definition(name)?.lifecycle;
-    return pool.state(name).at !== "disabled" && (lifecycle === "eager" || lifecycle === "keep-alive");
+    const definition = pool.definition(name);
+    return pool.state(name).at !== "disabled" && definition !== null && connectsAtStart(definition.lifecycle);
   });
   let isDone = awaited.length === 0 || !config.settings.notifyOnStartupConnect;
   return () => {

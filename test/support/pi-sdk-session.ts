@@ -47,12 +47,13 @@ export async function embedPi(
   cwd: string,
   extensions: readonly ExtensionFactory[],
   sessionManager = SessionManager.inMemory(cwd),
+  settings: Parameters<typeof SettingsManager.inMemory>[0] = {},
 ): Promise<EmbeddedPi> {
   const agentDir = tempDir();
   const faux = obedientProvider();
   const modelRuntime = await ModelRuntime.create({ authPath: join(agentDir, "auth.json"), modelsPath: null });
   modelRuntime.registerNativeProvider(faux.provider);
-  const settingsManager = SettingsManager.inMemory();
+  const settingsManager = SettingsManager.inMemory(settings);
   const resourceLoader = new DefaultResourceLoader({ cwd, agentDir, extensionFactories: [...extensions], settingsManager });
   await resourceLoader.reload();
   const { session } = await createAgentSession({

@@ -1,11 +1,12 @@
 /** The extension in programs that embed Pi: a configuration given whole, several at once, sessions that never begin, other extensions. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { describe, expect, test, vi } from "vitest";
 import { createMcpAdapter, MCP_STATUS_EVENT, MCP_TOOL_APPROVAL_REQUEST_EVENT } from "../../../local-agent/pi/extension.ts";
 import type { McpToolApprovalRequest } from "../../../local-agent/pi/approval-broker.ts";
+import { packageWarnings } from "../../../local-agent/pi/package-servers.ts";
 import type * as Declared from "../../../local-agent/pi/pi-relay.d.ts";
 import type { McpStatusSnapshot } from "../../../local-agent/pi/mcp-status.ts";
 import { isAlive } from "../../support/alive.ts";
@@ -83,6 +84,44 @@ test("[PI6] a file that is named takes the place of the one in Pi's directory, a
   expect(["named", "of_project", "of_pi"].map((name) => said.includes(`${name}: disabled`))).toEqual([true, true, false]);
 });
 
+describe("/mcp status", () => {
+  const off = (name: string) => ({ [name]: { command: "false", disabled: true } });
+  const manifest = (mcp?: string) => ({ name: "x", pi: { extensions: [], ...(mcp !== undefined && { mcp }) } });
+  const put = (path: string, content: unknown): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify(content));
+  };
+
+  test("[PI68] [PI70] tells of packages whose servers are not started, and of other programs' files", async () => {
+    const { home, project } = piHome();
+    put(join(home, "brings/package.json"), manifest("./mcp.json"));
+    put(join(home, "agent/mcp.json"), { mcpServers: off("both"), settings: { hostConfigDiscovery: "prompt" } });
+    put(join(home, ".cursor/mcp.json"), { mcpServers: { ...off("both"), ...off("theirs") } });
+    const pi = await embedPi(project, [createMcpAdapter()], undefined, { packages: [join(home, "brings")] });
+    await pi.begin();
+    await pi.session.prompt("/mcp status");
+    const said = JSON.stringify(pi.session.messages.at(-1));
+    expect(said).toContain(`${join(home, "brings/package.json")}: the servers that this Pi package names`);
+    expect(said).toContain(`Found and not used: ${join(home, ".cursor/mcp.json")} with both (configured already), theirs.`);
+  });
+
+  test("[PI68] finds packages where Pi puts them, and says nothing of those without servers", async () => {
+    const { home, project } = piHome();
+    const agent = join(home, "agent");
+    put(join(agent, "npm/node_modules/@of/npm/package.json"), manifest("./mcp.json"));
+    put(join(project, ".pi/git/example.com/of/git/package.json"), manifest("./mcp.json"));
+    put(join(agent, "local/package.json"), manifest("./mcp.json"));
+    put(join(agent, "plain/package.json"), manifest());
+    const packages = ["npm:@of/npm@1.2.3", "git:git@example.com:of/git@main", { source: "./local" }, "./plain", "npm:gone"];
+    const found = await packageWarnings({ getSettings: () => ({ packages }) } as Partial<ExtensionAPI> as ExtensionAPI, project);
+    expect(found.map(({ file }) => file)).toEqual([
+      join(agent, "npm/node_modules/@of/npm/package.json"),
+      join(project, ".pi/git/example.com/of/git/package.json"),
+      join(agent, "local/package.json"),
+    ]);
+  });
+});
+
 describe("a program that begins no session", () => {
   test("[PI10] [PI11] [PI12] only what is to be connected at once is, and a session that begins later has the only process", async () => {
     const { project } = piHome();
@@ -147,6 +186,22 @@ describe("beside other extensions", () => {
     });
     await pi.session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" });
     expect(told.at(-1)).toEqual({ version: 1, servers: [], totalTools: 0, totalResources: 0, connectedCount: 0, disabledCount: 0 });
+  });
+
+  test("[PI69] who asks for a server of its own on the adapter's channels is told of Pi's call", async () => {
+    const { project } = piHome();
+    let other: ExtensionAPI | undefined;
+    const pi = await embedPi(project, [createMcpAdapter({ config: {} }), (api) => void (other = api)]);
+    await pi.begin();
+    for (const channel of ["pi-mcp-adapter:runtime-register:v1", "pi-mcp-adapter:runtime-snapshot:v1"]) {
+      const request: { version: 1; name: string; result?: { ok: boolean; error: Error } } = { version: 1, name: "mine" };
+      other?.events.emit(channel, request);
+      expect(request.result?.ok).toBe(false);
+      expect(request.result?.error.message).toContain("pi.registerMcpServer(name, config)");
+      const answered = { result: "by another one" };
+      other?.events.emit(channel, answered);
+      expect(answered).toEqual({ result: "by another one" });
+    }
   });
 
   test("[PI20] whoever claims a call first decides about it, and who fails to has denied it", async () => {
