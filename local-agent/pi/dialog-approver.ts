@@ -14,15 +14,24 @@ export function createDialogApprover(host: PiHost, kept: KeptApprovals): Approve
   return {
     wantsEveryCall: true,
     async ask(request) {
-      const brokered = await askBroker(host.pi.events, request);
-      if (request.signal.aborted) return denied("person", "The call ended before it was allowed. Nothing was run.");
-      if (brokered === "deny") return denied("broker", `A permission extension denied ${request.displayed}. Nothing was run.`);
-      if (brokered === "allow_once") return ALLOWED;
-      if (brokered === "allow_for_session") return forSession(request);
-      if (!request.required || request.remembered || kept.has(request)) return ALLOWED;
-      return hasPerson(host) ? askPerson(request) : denied("nobody", nobodyText(request));
+      try {
+        return await decide(request);
+      } catch {
+        // Pi replaced the session meanwhile: whatever it gave throws from then on.
+        return denied("nobody", `The question about ${request.displayed} could not be asked, because its Pi session is over. Nothing was run.`);
+      }
     },
   };
+
+  async function decide(request: UpstreamApprovalRequest): Promise<UpstreamApproval> {
+    const brokered = await askBroker(host.pi.events, request);
+    if (request.signal.aborted) return denied("person", "The call ended before it was allowed. Nothing was run.");
+    if (brokered === "deny") return denied("broker", `A permission extension denied ${request.displayed}. Nothing was run.`);
+    if (brokered === "allow_once") return ALLOWED;
+    if (brokered === "allow_for_session") return forSession(request);
+    if (!request.required || request.remembered || kept.has(request)) return ALLOWED;
+    return hasPerson(host) ? askPerson(request) : denied("nobody", nobodyText(request));
+  }
 
   function forSession(request: UpstreamApprovalRequest): UpstreamApproval {
     kept.keep(request);

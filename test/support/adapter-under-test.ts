@@ -22,6 +22,7 @@ import { systemTimers } from "../../local-agent/node/system-time.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { err, ok } from "../../shared/result.ts";
 import { memoryMetadataStore } from "./memory-metadata-store.ts";
+import { scriptedApprover } from "./scripted-approver.ts";
 import { serverDefinition } from "./server-definitions.ts";
 
 export type PlayedTool = Partial<Tool> & {
@@ -79,12 +80,11 @@ export async function adapterUnderTest(servers: Readonly<Record<string, PlayedSe
 /** The same for what is no test: whoever opens it closes its adapter. */
 export async function playedAdapter(servers: Readonly<Record<string, PlayedServer>>, scene: Scene = {}): Promise<AdapterUnderTest> {
   const received: AdapterUnderTest["received"] = [];
-  const asked: UpstreamApprovalRequest[] = [];
   const kept: string[] = [];
   const events: AdapterEvent[] = [];
   let now = 1_000_000_000;
   const clock = { now: () => now, set: (next: number) => void (now = next) };
-  const approve = scene.approve ?? ((): UpstreamApproval => ({ decision: "allow", remember: "no" }));
+  const approver = scriptedApprover(scene.approve ?? ((): UpstreamApproval => ({ decision: "allow", remember: "no" })), scene.wantsEveryCall);
   const adapter = await createAdapter({
     clock,
     timers: scene.timers ?? systemTimers,
@@ -98,13 +98,7 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
     transports: playedTransports(servers, received),
     metadata: scene.metadata ?? memoryMetadataStore(),
     trust: { known: () => "allowed", ask: () => Promise.resolve(true) },
-    approver: {
-      wantsEveryCall: scene.wantsEveryCall ?? false,
-      async ask(request) {
-        asked.push(request);
-        return approve(request);
-      },
-    },
+    approver,
     forms: scene.forms ?? { modes: { form: false, url: false }, ask: () => Promise.resolve({ action: "cancel" }) },
     sampler: { available: false, sample: () => Promise.reject(new Error("no model")) },
     output: {
@@ -117,7 +111,7 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
   });
   adapter.subscribe((event) => events.push(event));
   const mcp: AdapterUnderTest["mcp"] = (args, call = {}) => adapter.mcp(adapterCall(args, call));
-  return { adapter, received, asked, kept, events, clock, mcp };
+  return { adapter, received, asked: approver.asked, kept, events, clock, mcp };
 }
 
 export function adapterCall(args: JsonObject, call: Partial<AdapterCall> = {}): AdapterCall {
