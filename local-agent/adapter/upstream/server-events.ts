@@ -1,4 +1,4 @@
-/** What a server tells of itself unasked: log lines, and resources that changed. Bounded: a server that floods is heard now and then. */
+/** What a server tells of itself unasked: log lines. Bounded: a server that floods is heard now and then. */
 import type { Client } from "@modelcontextprotocol/client";
 import type { Clock } from "../../../shared/ports.ts";
 import type { PoolEvent } from "./upstream-pool.ts";
@@ -29,7 +29,6 @@ export function createServerEvents(server: string, clock: Clock, emit: (event: P
       client.setNotificationHandler("notifications/message", ({ params }) => {
         tell({ t: "log", server, level: params.level, logger: params.logger ?? null, data: params.data });
       });
-      client.setNotificationHandler("notifications/resources/updated", ({ params }) => tell({ t: "resource", server, uri: params.uri }));
     },
   };
 }

@@ -73,8 +73,7 @@ export interface UsedUpstream {
 export type PoolEvent =
   | { readonly t: "state"; readonly server: string; readonly state: UpstreamState }
   | { readonly t: "catalog"; readonly server: string; readonly held: HeldCatalog }
-  | { readonly t: "log"; readonly server: string; readonly level: LoggingLevel; readonly logger: string | null; readonly data: unknown }
-  | { readonly t: "resource"; readonly server: string; readonly uri: string };
+  | { readonly t: "log"; readonly server: string; readonly level: LoggingLevel; readonly logger: string | null; readonly data: unknown };
 
 export interface UpstreamPool {
   state(server: string): UpstreamState;
