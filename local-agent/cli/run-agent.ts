@@ -49,6 +49,7 @@ export async function runAgent(order: RunOrder): Promise<ExitCode> {
     timers: systemTimers,
     log,
     progress: lines.progress,
+    say,
   };
   start(context, order.isUnderNpm ? "npm run deploy" : "pimcp deploy")
     .finally(lines.stop)

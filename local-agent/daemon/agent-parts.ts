@@ -33,6 +33,8 @@ export interface AgentContext {
   readonly log: Log;
   /** One line for the person while a start takes its time. */
   readonly progress: (line: string) => void;
+  /** A line for the person at any time. */
+  readonly say: (line: string) => void;
 }
 
 /** Not ours by prefix, but nothing a remote client runs needs them. */

@@ -16,6 +16,7 @@ import { hasPage } from "./settings.ts";
 import { systemErrorCode } from "./start-failure.ts";
 import { openTrustedServers } from "./trusted-servers.ts";
 import { attachedSampler, deskApprover, deskForms } from "./upstream-answers.ts";
+import { tellOfUpstreams } from "./upstream-news.ts";
 
 /** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
 interface UpstreamDesk {
@@ -52,7 +53,7 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     trust,
     packagesApart: join(directories.state, "npm"),
     trace: () => trace,
-    showErrorOutput: (server, text) => context.progress(`${server}: ${text.trimEnd()}`),
+    showErrorOutput: (server, text) => context.say(`${server}: ${text.trimEnd()}`),
     clock,
     timers,
     log,
@@ -76,6 +77,7 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     forms: deskForms(hasPage(settings), () => desk?.forms, asks),
     sampler: attachedSampler(asks),
   });
+  tellOfUpstreams(adapter, context.say);
   lifetime.onEnd("MCP servers", () => adapter.close());
   await share(context, adapter, asks);
   return { adapter, attach: (opened) => attach(opened, adapter) };
