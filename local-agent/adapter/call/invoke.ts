@@ -59,6 +59,7 @@ export function createInvoke(parts: InvokeParts): Invoke {
     const { origin, signal } = invocation;
     const entry = await upToDate(invocation, parts);
     if (!entry.ok) return entry;
+    if (entry.value.onlyAsTask === true) return err(onlyAsTask(entry.value));
     // With the first call: a start that only shows what there is has no use for a schema's compiler.
     schemas ??= import("./json-schema.ts");
     const { schemaCheck: check } = await schemas;
@@ -117,6 +118,12 @@ async function upToDate({ entry, caller, signal }: Invocation, { pool, current }
   if (now !== null) return ok(now);
   const message = `"${entry.displayed}" is not offered by "${entry.server}" any more. mcp({server: ${JSON.stringify(entry.server)}}) lists what is.`;
   return err({ code: "tool_not_found_after_reconnect", message });
+}
+
+/** [CL9] */
+function onlyAsTask({ displayed, server }: CatalogEntry): CallFailure {
+  const message = `"${displayed}" runs only as an MCP task, and tasks are not supported here yet. "${server}" was not called. mcp({search: "what you need"}) may find another tool.`;
+  return { code: "call_failed", message };
 }
 
 /** [CL7] The upstream is not troubled with arguments that its own schema refuses. */

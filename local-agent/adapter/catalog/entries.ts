@@ -172,7 +172,12 @@ function entryOf(offer: Offer, displayed: string, keywords: readonly string[]): 
     description: bounded(description ?? ""),
     ...offer.schemas,
     annotations: annotations ?? null,
+    ...(isOnlyTask(offer.tool) && { onlyAsTask: true }),
   };
+}
+
+function isOnlyTask({ execution }: { readonly execution?: unknown }): boolean {
+  return typeof execution === "object" && execution !== null && "taskSupport" in execution && execution.taskSupport === "required";
 }
 
 function titleOf(title: string | undefined): string | null {

@@ -45,6 +45,8 @@ export interface CatalogEntry {
   readonly inputSchema: UpstreamTool["inputSchema"];
   readonly outputSchema: UpstreamTool["outputSchema"] | null;
   readonly annotations: UpstreamTool["annotations"] | null;
+  /** Its server runs it as an MCP task and in no other way. */
+  readonly onlyAsTask?: true;
   /** Extra words it is found by. */
   readonly keywords: readonly string[];
   readonly freshness: Freshness;

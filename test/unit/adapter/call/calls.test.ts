@@ -46,6 +46,26 @@ describe("a call", () => {
     expect(under.asked).toEqual([]);
   });
 
+  test.each([{ kind: "proxy" }, { kind: "direct" }])(
+    "[CL9] of a tool that runs as a task only is refused before anything is sent ($kind)",
+    async ({ kind }) => {
+      const under = await connected(
+        { execution: { taskSupport: "required" } },
+        {},
+        { definition: { approveTools: true, directTools: kind === "direct" } },
+      );
+      const result = await (kind === "proxy" ? under.mcp({ tool: "box_work" }) : under.adapter.direct("box_work", adapterCall({})));
+      expect(textOf(result)).toMatch(/"box_work" runs only as an MCP task.*was not called/);
+      expect(result).toMatchObject({ isError: true, details: { error: "call_failed" } });
+      expect([under.received, under.asked]).toEqual([[], []]);
+    },
+  );
+
+  test("[CL9] of a tool that may run as a task is made", async () => {
+    const under = await connected({ execution: { taskSupport: "optional" } });
+    expect(textOf(await under.mcp({ tool: "box_work" }))).toBe("ran work");
+  });
+
   test("[CL4] gets what was written as text where its schema wants a list", async () => {
     const inputSchema = { type: "object" as const, properties: { items: { type: ["array", "null"] }, any: { type: ["string", "array"] } } };
     const under = await connected({ inputSchema });
