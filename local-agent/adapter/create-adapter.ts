@@ -14,6 +14,7 @@ import { callDirect } from "./direct/call-direct.ts";
 import type { AdapterPorts } from "./ports.ts";
 import { fetchPrompt, promptCommands } from "./proxy/prompt-commands.ts";
 import { callNamespace } from "./proxy/namespace-tool.ts";
+import type { HostTool } from "./proxy/host-tools.ts";
 import type { ProxyParts } from "./proxy/proxy-parts.ts";
 import { runProxy } from "./proxy/run-proxy.ts";
 import { runScript } from "./script/run-script.ts";
@@ -27,6 +28,8 @@ export interface AdapterHost {
    * False for tools that the host registered for this adapter.
    */
   readonly isNative: (name: string) => boolean;
+  /** The host's own tools, without those that it registered for this adapter: what its model is shown first when it searches. */
+  readonly hostTools?: () => readonly HostTool[];
 }
 
 /**
@@ -68,6 +71,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
     invoke,
     presenter,
     needsApproval,
+    hostTools: host.hostTools ?? ((): readonly HostTool[] => []),
     directToolsFrozen: settings.freezeDirectTools,
   };
   const surface = createSurface({ config, pool, view, env: ports.env, sha256: ports.sha256, isNative: host.isNative });

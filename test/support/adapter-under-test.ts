@@ -64,6 +64,7 @@ export interface Scene {
   readonly timers?: AdapterPorts["timers"];
   /** In place of the scripted ones. */
   readonly ports?: Partial<AdapterPorts>;
+  readonly host?: Parameters<typeof createAdapter>[1];
   readonly keepText?: AdapterPorts["output"]["keepText"];
 }
 
@@ -85,7 +86,7 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
   let now = 1_000_000_000;
   const clock = { now: () => now, set: (next: number) => void (now = next) };
   const approver = scriptedApprover(scene.approve ?? ((): UpstreamApproval => ({ decision: "allow", remember: "no" })), scene.wantsEveryCall);
-  const adapter = await createAdapter({
+  const ports: AdapterPorts = {
     clock,
     timers: scene.timers ?? systemTimers,
     log: { event: () => {} },
@@ -108,7 +109,8 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
     },
     scripts: createScriptRunner(),
     ...scene.ports,
-  });
+  };
+  const adapter = await createAdapter(ports, scene.host);
   adapter.subscribe((event) => events.push(event));
   const mcp: AdapterUnderTest["mcp"] = (args, call = {}) => adapter.mcp(adapterCall(args, call));
   return { adapter, received, asked: approver.asked, kept, events, clock, mcp };

@@ -8,6 +8,7 @@ import type { CatalogView } from "../catalog-view.ts";
 import { meantServer } from "../catalog/resolve.ts";
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
 import type { UpstreamConfig } from "../config/server-definition.ts";
+import type { HostTool } from "./host-tools.ts";
 import { backoffFailure } from "../upstream/connect-failure.ts";
 import type { UpstreamPool } from "../upstream/upstream-pool.ts";
 
@@ -20,6 +21,7 @@ export interface ProxyParts {
   readonly presenter: Presenter;
   /** Whether the configuration wants the person asked before the tool runs. */
   readonly needsApproval: (entry: CatalogEntry) => boolean;
+  readonly hostTools: () => readonly HostTool[];
   /** Whether the list of direct tools changes by itself no more. */
   readonly directToolsFrozen: boolean;
 }

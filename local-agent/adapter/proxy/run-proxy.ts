@@ -26,7 +26,7 @@ export async function runProxy(call: AdapterCall, parts: ProxyParts): Promise<Ad
     case "instructions":
       return instructionsMode(request.server, parts);
     case "search":
-      return searchMode(request, parts);
+      return searchMode(request, parts, call);
     case "list":
       return listMode(request.server, parts);
     case "status":

@@ -1,15 +1,16 @@
 /** `mcp({search})`: tools found by words or by a pattern, a page at a time. */
-import type { AdapterResult } from "../../adapter.ts";
+import type { AdapterCall, AdapterResult } from "../../adapter.ts";
 import type { Page } from "../../catalog/search-page.ts";
 import type { CatalogEntry } from "../../catalog/upstream-catalog.ts";
 import type { SearchHit } from "../../catalog/search.ts";
 import { describeParameters } from "../../catalog/describe-parameters.ts";
 import type { Result } from "../../../../shared/result.ts";
 import { err, ok } from "../../../../shared/result.ts";
+import { findHostTools } from "../host-tools.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
 import { disabledFailure, noSuchServer, quoted, serverNamed, waitsForRetry } from "../proxy-parts.ts";
 import type { SearchMode } from "../proxy-request.ts";
-import { foundLines, takesNothing } from "../tool-lines.ts";
+import { foundLines, takesNothing, toolLine } from "../tool-lines.ts";
 import { answerProblem, answerText } from "./answer.ts";
 
 export type FoundPage = Page<SearchHit>;
@@ -36,14 +37,16 @@ export async function findTools(
   return found.ok ? ok({ ...found.value, hits: found.value.hits.map((entry) => ({ entry, score: 0 })) }) : found;
 }
 
-export async function searchMode(asked: SearchMode, parts: ProxyParts): Promise<AdapterResult> {
+export async function searchMode(asked: SearchMode, parts: ProxyParts, { caller }: Pick<AdapterCall, "caller">): Promise<AdapterResult> {
   const details = { mode: "search", query: asked.query, ...(asked.server === undefined ? {} : { server: asked.server }) };
   const found = await findTools(asked, parts);
   if (!found.ok) return answerProblem(parts.presenter, found.error, details);
   const { hits, total, nextOffset } = found.value;
+  // [CL56] A remote client does not have the tools of the host, and knows its own.
+  const own = caller.kind === "pi" ? await findHostTools(parts.hostTools(), asked) : [];
   const connectingServers = parts.pool.connecting();
   const activated = hits.flatMap(({ entry }) => (parts.pool.definition(entry.server)?.directTools === "search" ? [entry.displayed] : []));
-  return answerText(parts.presenter, textOf(asked, found.value, parts), {
+  return answerText(parts.presenter, [...own.map(ownLine), textOf(asked, found.value, own.length > 0, parts)].join("\n"), {
     ...details,
     matches: hits.map(({ entry, score }) => ({ server: entry.server, tool: entry.displayed, score })),
     count: hits.length,
@@ -51,15 +54,22 @@ export async function searchMode(asked: SearchMode, parts: ProxyParts): Promise<
     hasMore: nextOffset !== null,
     nextOffset,
     ...(connectingServers.length === 0 ? {} : { connectingServers }),
+    ...(own.length === 0 ? {} : { hostTools: own.map(({ displayed }) => displayed) }),
     ...(activated.length === 0 ? {} : { activated }),
   });
 }
 
-function textOf(asked: SearchMode, { hits, total, nextOffset }: FoundPage, parts: ProxyParts): string {
+function ownLine(entry: CatalogEntry): string {
+  return `[pi tool] ${toolLine(entry)}`;
+}
+
+function textOf(asked: SearchMode, { hits, total, nextOffset }: FoundPage, isAnswered: boolean, parts: ProxyParts): string {
   const notes = [...(nextOffset === null ? [] : [`More: offset ${nextOffset}.`]), ...absentees(parts)];
   if (hits.length === 0) {
     const none =
-      total > 0 ? `There are ${total} tools in all, and none from offset ${asked.offset} on.` : `No tool was found for ${quoted(asked.query)}.`;
+      total > 0
+        ? `There are ${total} tools in all, and none from offset ${asked.offset} on.`
+        : `No ${isAnswered ? "MCP " : ""}tool was found for ${quoted(asked.query)}.`;
     return [none, ...notes, ...(total > 0 ? [] : ["Other words may help; mcp({}) lists the servers."])].join("\n");
   }
   const found = hits.map(({ entry }) => foundLines(entry, asked.includeSchemas ? parametersOf(entry) : null));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ProjectTrust } from "../../../../local-agent/adapter/ports.ts";
 import type { PlayedServer } from "../../../support/adapter-under-test.ts";
-import { adapterUnderTest, textOf } from "../../../support/adapter-under-test.ts";
+import { adapterUnderTest, remote, textOf } from "../../../support/adapter-under-test.ts";
 import { memoryMetadataStore } from "../../../support/memory-metadata-store.ts";
 import { upstreamCatalog } from "../../../support/server-definitions.ts";
 import { waitUntil } from "../../../support/wait-until.ts";
@@ -161,6 +161,39 @@ describe("mcp({search})", () => {
     expect((await under.mcp({ search: "", server: "shots" })).details["error"]).toBe("server_backoff");
     under.clock.set(under.clock.now() + 61_000);
     expect((await under.mcp({ search: "screenshot" })).details["count"]).toBe(1);
+  });
+
+  describe("with tools of the host", () => {
+    const hostTools = () => [
+      { name: "screenshot", description: "Takes a screenshot of the desktop" },
+      { name: "bash", description: "Runs a command" },
+      ...Array.from({ length: 9 }, (_, index) => ({ name: `deploy_${index}`, description: "Deploys" })),
+    ];
+    const withHost = () => connected({ shots }, { host: { isNative: () => false, hostTools } });
+
+    test.each([{ search: "screenshot" }, { search: "take_?screen|^screen", regex: true }])(
+      "[CL56] names those that match first: %j",
+      async (asked) => {
+        const under = await withHost();
+        const found = await under.mcp(asked);
+        expect(textOf(found)).toMatch(/^\[pi tool\] screenshot - Takes a screenshot of the desktop\n1 tool:\nshots_take_screenshot/);
+        expect(found.details).toMatchObject({ count: 1, total: 1, hostTools: ["screenshot"] });
+      },
+    );
+
+    test("[CL56] names five at most, on the first page, and says when nothing else was found", async () => {
+      const under = await withHost();
+      const found = textOf(await under.mcp({ search: "deploy" }));
+      expect(found.match(/^\[pi tool\] deploy_\d/gm)).toHaveLength(5);
+      expect(found).toContain('No MCP tool was found for "deploy"');
+      expect(textOf(await under.mcp({ search: "deploy", offset: 5 }))).not.toContain("[pi tool]");
+    });
+
+    test("[CL56] leaves them out within a server and for a remote client", async () => {
+      const under = await withHost();
+      expect(textOf(await under.mcp({ search: "screenshot", server: "shots" }))).not.toContain("[pi tool]");
+      expect(textOf(await under.mcp({ search: "screenshot" }, { caller: remote("someone") }))).not.toContain("[pi tool]");
+    });
   });
 
   test("[CL61] says which servers are still connecting when nothing is found", async () => {
