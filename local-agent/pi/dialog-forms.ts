@@ -23,9 +23,18 @@ export function createDialogForms(host: PiHost, openAddress: (url: string) => Pr
       return { form: hasPerson(host), url: host.session()?.mode === "tui" };
     },
     async ask(question) {
-      const ui = hasPerson(host) ? host.session()?.ui : undefined;
-      if (ui === undefined || question.signal.aborted) return CANCEL;
-      return "url" in question.params ? askAddress(ui, question, question.params, openAddress) : askForm(ui, question, question.params);
+      try {
+        const ui = hasPerson(host) ? host.session()?.ui : undefined;
+        if (ui === undefined || question.signal.aborted) return CANCEL;
+        const answer = await ("url" in question.params
+          ? askAddress(ui, question, question.params, openAddress)
+          : askForm(ui, question, question.params));
+        // Whatever was picked when the question was over already.
+        return question.signal.aborted ? CANCEL : answer;
+      } catch {
+        // Pi replaced the session meanwhile: whatever it gave throws from then on.
+        return CANCEL;
+      }
     },
   };
 }
@@ -187,7 +196,7 @@ async function askAddress(
   const title = `${visibleLine(server, 100)} asks you to open ${url.host}: ${visibleBlock(params.message)}\n${visibleLine(url.href)}`;
   const open = `Open ${url.host}`;
   const picked = await ui.select(title, [REFUSE, open], { signal });
-  if (picked !== open) return picked === REFUSE ? DECLINE : CANCEL;
+  if (picked !== open || signal.aborted) return picked === REFUSE ? DECLINE : CANCEL;
   await openAddress(url.href).catch(() => ui.notify(`No browser could be opened. Open it yourself: ${visibleLine(url.href)}`, "warning"));
   return { action: "accept" };
 }

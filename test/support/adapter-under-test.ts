@@ -23,6 +23,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { err, ok } from "../../shared/result.ts";
 import { memoryMetadataStore } from "./memory-metadata-store.ts";
 import { scriptedApprover } from "./scripted-approver.ts";
+import { NO_FORMS } from "./scripted-forms.ts";
 import { serverDefinition } from "./server-definitions.ts";
 
 export type PlayedTool = Partial<Tool> & {
@@ -100,7 +101,7 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
     metadata: scene.metadata ?? memoryMetadataStore(),
     trust: { known: () => "allowed", ask: () => Promise.resolve(true) },
     approver,
-    forms: scene.forms ?? { modes: { form: false, url: false }, ask: () => Promise.resolve({ action: "cancel" }) },
+    forms: scene.forms ?? NO_FORMS,
     sampler: { available: false, sample: () => Promise.reject(new Error("no model")) },
     output: {
       keepText: scene.keepText ?? ((text) => Promise.resolve(`/kept/${kept.push(text)}.txt`)),

@@ -9,6 +9,7 @@ import type { PoolEvent, UpstreamPool, UseOptions } from "../../local-agent/adap
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { type ScriptedForms, scriptedForms } from "./scripted-forms.ts";
 import { ScriptedUpstreams } from "./scripted-upstreams.ts";
 
 export interface PoolUnderTest {
@@ -19,8 +20,7 @@ export interface PoolUnderTest {
   readonly kept: Map<string, StoredCatalog>;
   readonly trust: { known: "allowed" | "denied" | "unasked"; answer: boolean; asked: TrustSubject[] };
   readonly questions: UpstreamQuestion[];
-  /** Answers the open questions, in their order. */
-  readonly answerForm: (action: "accept" | "decline", content?: Record<string, string>) => void;
+  readonly answerForm: ScriptedForms["answer"];
 }
 
 export interface PoolGiven {
@@ -42,8 +42,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
   const events: PoolEvent[] = [];
   const kept = new Map(given.kept);
   const trust: PoolUnderTest["trust"] = { known: "allowed", answer: true, asked: [] };
-  const questions: UpstreamQuestion[] = [];
-  const answers: ((result: { action: "accept" | "decline" | "cancel"; content?: Record<string, string> }) => void)[] = [];
+  const forms = scriptedForms();
   const enabled = given.servers.map((definition) => [definition.name, { state: "enabled", name: definition.name, definition }] as const);
   const config = {
     servers: new Map([...enabled, ...(given.others ?? [])]),
@@ -69,15 +68,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
           return trust.answer;
         },
       },
-      forms: {
-        modes: { form: true, url: false },
-        ask: (question) =>
-          new Promise((resolve) => {
-            questions.push(question);
-            answers.push(resolve);
-            question.signal.addEventListener("abort", () => resolve({ action: "cancel" }));
-          }),
-      },
+      forms,
       sampler: {
         available: true,
         sample: async () => ({ model: "scripted", role: "assistant", content: { type: "text", text: "sampled" } }),
@@ -87,8 +78,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
   });
   pool.subscribe((event) => events.push(event));
   onTestFinished(() => pool.close());
-  const answerForm: PoolUnderTest["answerForm"] = (action, content) => answers.shift()?.({ action, ...(content && { content }) });
-  return { pool, clock, upstreams, events, kept, trust, questions, answerForm };
+  return { pool, clock, upstreams, events, kept, trust, questions: forms.questions, answerForm: forms.answer };
 }
 
 export const REMOTE: Caller = { kind: "remote", principalId: "grant:1", client: "test", probe: () => undefined };

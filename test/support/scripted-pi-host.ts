@@ -23,9 +23,12 @@ export function scriptedPiHost(scripted: ScriptedPi | null): PiHost {
 }
 
 function contextOf({ picks = () => undefined, isAlone = false, isReplaced = false, isTrusted = () => false, context = {} }: ScriptedPi): object {
-  // As in Pi, an abort takes the dialog away.
+  // As in Pi, an abort takes the dialog away; what was picked in that very moment comes before.
   const pick = (title: string, options: readonly string[], { signal }: { signal: AbortSignal }): Promise<string | undefined> =>
-    Promise.race([(async () => picks(title, options, signal))(), abortOf(signal).then(() => undefined)]);
+    Promise.race([
+      (async () => picks(title, options, signal))(),
+      abortOf(signal).then(() => new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))),
+    ]);
   const ui = {
     select: pick,
     input: (title: string, _initial: string, options: { signal: AbortSignal }) => pick(title, [], options),
