@@ -26,7 +26,7 @@ import { scriptedApprover } from "./scripted-approver.ts";
 import { NO_FORMS } from "./scripted-forms.ts";
 import { serverDefinition } from "./server-definitions.ts";
 
-export type PlayedTool = Partial<Tool> & {
+type PlayedTool = Partial<Tool> & {
   readonly run?: (args: JsonObject, context: ServerContext) => CallToolResult | Promise<CallToolResult>;
 };
 
