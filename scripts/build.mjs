@@ -113,9 +113,14 @@ if (builds("agent") || builds("tool-host")) {
 if (builds("pi")) {
   // In pieces, so that a session loads only what it comes to use.
   const pieces = { splitting: true, chunkNames: "pi-extension/[name]-[hash]" };
-  const entryPoints = { "pi-extension": "local-agent/pi/extension.ts" };
+  const sdk = ["root", "types", "config", "metadata-cache", "oauth"];
+  const entryPoints = {
+    "pi-extension": "local-agent/pi/extension.ts",
+    ...Object.fromEntries(sdk.map((name) => [`sdk/${name}`, `local-agent/pi/sdk/${name}.ts`])),
+  };
   jobs.push(build({ ...node, ...pieces, entryPoints, external: ["@napi-rs/keyring"], plugins: [withoutPi] }));
-  jobs.push(mkdir(outdir, { recursive: true }).then(() => copyFile(join(root, "local-agent/pi/pi-relay.d.ts"), join(outdir, "pi-relay.d.ts"))));
+  const declare = (name) => copyFile(join(root, `local-agent/pi/sdk/declared/${name}.d.ts`), join(outdir, `sdk/${name}.d.ts`));
+  jobs.push(mkdir(join(outdir, "sdk"), { recursive: true }).then(() => Promise.all(sdk.map(declare))));
 }
 if (builds("ui")) {
   jobs.push(

@@ -6,13 +6,10 @@ import type { AdapterSettings } from "../adapter/config/server-definition.ts";
 import type { AdapterPorts, Environment, ProjectTrust } from "../adapter/ports.ts";
 import { agentDirectory } from "./agent-directory.ts";
 import { createConfigFiles } from "./config-files.ts";
-import { createMetadataFile } from "./metadata-file.ts";
+import { createMetadataFile, METADATA_FILE } from "./metadata-file.ts";
 import { createOutputFiles } from "./output-files.ts";
 import { createScriptRunner } from "./script-worker.ts";
 import { createUpstreamTransports } from "./upstream-transports.ts";
-
-/** Other packages read this file too. */
-const METADATA_FILE = "mcp-cache.json";
 
 export interface NodePortsOptions {
   /** Absolute: where the project's files are looked for, and what relative commands mean. */

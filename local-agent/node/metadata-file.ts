@@ -10,6 +10,9 @@ import type { Log } from "../../shared/ports.ts";
 import { fromFileEntry, toFileEntry } from "../adapter/catalog/stored-catalog.ts";
 import type { MetadataStore, StoredCatalog } from "../adapter/ports.ts";
 
+/** In Pi's directory. */
+export const METADATA_FILE = "mcp-cache.json";
+
 const VERSION = 1;
 /** Thousands of tools are a few megabytes; reading more would only delay the start. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

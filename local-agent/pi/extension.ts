@@ -1,14 +1,10 @@
 /**
  * The Pi extension: the MCP servers of this machine behind one small tool, in the place of Pi's own MCP support, which gives way to
- * whoever registers `/mcp`. This is also what `import … from "pi-relay"` gives (pi-relay.d.ts).
+ * whoever registers `/mcp`. Programs that embed Pi import it through sdk/root.ts.
  */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import type { JsonObject } from "../../shared/json.ts";
 import { installExtension } from "./install-extension.ts";
-
-export { parseMcpReference, resolveServerFromToolName } from "../adapter/catalog/references.ts";
-export { MCP_TOOL_APPROVAL_REQUEST_EVENT } from "./approval-broker.ts";
-export { MCP_STATUS_EVENT } from "./mcp-status.ts";
 
 export interface McpAdapterOptions {
   /** The whole configuration, as `mcp.json` has it: nothing is read from files then. Copied; never changed. */

@@ -39,6 +39,13 @@ test("[PI8] plain Node imports the adapter's factory from it, and TypeScript fin
   writeFileSync(
     join(folder, "program.ts"),
     'import extension, { createMcpAdapter, MCP_STATUS_EVENT, type McpStatusSnapshot } from "pi-relay";\n' +
+      'import { loadMcpConfig } from "pi-relay/config";\n' +
+      'import { isServerCacheValid, loadMetadataCache } from "pi-relay/metadata-cache";\n' +
+      'import { getMcpOAuthTokensForUrl } from "pi-relay/oauth";\n' +
+      'import { MCP_STATUS_EVENT as named, type MetadataCache } from "pi-relay/types";\n' +
+      "const cache: MetadataCache | null = loadMetadataCache();\n" +
+      'if (named !== MCP_STATUS_EVENT || typeof loadMcpConfig !== "function" || typeof isServerCacheValid !== "function") throw new Error();\n' +
+      'void getMcpOAuthTokensForUrl("a", "https://a.example").then(() => cache, () => null);\n' +
       "const shown = (snapshot: McpStatusSnapshot): number => snapshot.totalTools;\n" +
       "process.stdout.write([typeof extension, typeof createMcpAdapter({ config: {} }), MCP_STATUS_EVENT, typeof shown].join());\n",
   );

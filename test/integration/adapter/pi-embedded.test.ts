@@ -1,13 +1,12 @@
 /** The extension in programs that embed Pi: a configuration given whole, several at once, sessions that never begin, other extensions. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { SessionManager } from "@earendil-works/pi-coding-agent";
 import { describe, expect, test, vi } from "vitest";
-import { createMcpAdapter, MCP_STATUS_EVENT, MCP_TOOL_APPROVAL_REQUEST_EVENT } from "../../../local-agent/pi/extension.ts";
+import { createMcpAdapter, MCP_STATUS_EVENT, MCP_TOOL_APPROVAL_REQUEST_EVENT } from "../../../local-agent/pi/sdk/root.ts";
 import type { McpToolApprovalRequest } from "../../../local-agent/pi/approval-broker.ts";
 import { packageWarnings } from "../../../local-agent/pi/package-servers.ts";
-import type * as Declared from "../../../local-agent/pi/pi-relay.d.ts";
 import type { McpStatusSnapshot } from "../../../local-agent/pi/mcp-status.ts";
 import { isAlive } from "../../support/alive.ts";
 import { type EmbeddedPi, embedPi, piHome } from "../../support/pi-sdk-session.ts";
@@ -334,12 +333,4 @@ test("[PI65] a server's own tool is registered without being shown, calls that s
   expect(named).toMatchObject({ text: "named", isError: false });
   expect(other).toMatchObject({ isError: true, details: { error: "tool_not_found" } });
   expect(registered(await run({ namespaceProxyTools: false }))).toBe(false);
-});
-
-test("[PI8] what the package says it exports is what it exports", async () => {
-  const actual = await import("../../../local-agent/pi/extension.ts");
-  const declared: typeof Declared = actual;
-  const text = readFileSync(join(import.meta.dirname, "../../../local-agent/pi/pi-relay.d.ts"), "utf8");
-  const named = [...text.matchAll(/^export declare (?:function|const) (\w+)/gm)].map(([, name]) => name ?? "");
-  expect(Object.keys(declared).toSorted()).toEqual([...named, "default"].toSorted());
 });

@@ -1,19 +1,4 @@
-/** What `import … from "pi-relay"` gives to programs that embed Pi, and to other extensions. A test holds it to the code. */
-import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-
-export interface McpAdapterOptions {
-  /** The whole configuration, as `mcp.json` has it: nothing is read from files then. Copied; never changed. */
-  readonly config?: object;
-  /** In place of the file in Pi's directory; goes before `--mcp-config`. */
-  readonly configPath?: string;
-}
-
-/** An extension for Pi's SDK. Each one has its own servers: several in one process do not see each other. */
-export declare function createMcpAdapter(options?: McpAdapterOptions): (pi: ExtensionAPI) => void;
-
-/** The extension over the usual files. */
-declare const extension: (pi: ExtensionAPI) => void;
-export default extension;
+/** What `import … from "pi-relay/types"` gives. A test holds these declarations to the code. */
 
 /** Channel of `pi.events` with an `McpStatusSnapshot` at the start, at each change, and an empty one when the session ends. */
 export declare const MCP_STATUS_EVENT: "pi-mcp-adapter/status/v1";
@@ -61,18 +46,42 @@ export interface McpToolApprovalRequest {
   claim(decide: () => McpToolApprovalAnswer | Promise<McpToolApprovalAnswer>): void;
 }
 
-export interface McpReference {
-  readonly raw: string;
-  readonly server?: string;
-  readonly tool?: string;
+/** An entry of `mcpServers`; docs/configuration.md has all its fields. */
+export interface ServerEntry {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly socket?: string;
+  readonly disabled?: boolean;
+  readonly [field: string]: unknown;
 }
 
-/** `mcp:server` or `mcp:server/tool`. Neither part: it is no such reference, or an empty one. */
-export declare function parseMcpReference(raw: string): McpReference;
+/** As `mcp.json` has it. */
+export interface McpConfig {
+  readonly mcpServers: Readonly<Record<string, ServerEntry>>;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
 
-/** The server whose prefix the name bears, the longest if several do. Undefined: none, two with the same one, or without prefixes. */
-export declare function resolveServerFromToolName(
-  toolName: string,
-  serverNames: readonly string[],
-  prefix: "server" | "short" | "none" | "mcp",
-): string | undefined;
+/** One server's part of `mcp-cache.json`. Times in milliseconds, `cachedAt` since the epoch. */
+export interface ServerCacheEntry {
+  readonly configHash: string;
+  /** `name` is the server's own name of the tool. */
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description?: string;
+    readonly inputSchema?: object;
+    readonly [field: string]: unknown;
+  }[];
+  readonly resources?: readonly { readonly uri: string; readonly name: string; readonly [field: string]: unknown }[];
+  readonly prompts?: readonly { readonly name: string; readonly [field: string]: unknown }[];
+  readonly instructions?: string;
+  readonly ttlMs?: number;
+  readonly cachedAt: number;
+}
+
+export interface MetadataCache {
+  readonly version: 1;
+  readonly servers: Readonly<Record<string, ServerCacheEntry>>;
+}
