@@ -116,6 +116,7 @@ export function createServerTrust(options: ServerTrustOptions): ServerTrust {
   return {
     known,
     ask(subject, signal) {
+      if (signal.aborted) return Promise.resolve(false);
       const decided = known(subject);
       if (decided !== "unasked") return Promise.resolve(decided === "allowed");
       const question = questionOf(subject);
@@ -147,7 +148,6 @@ function answerOf({ waiting }: OpenQuestion, signal: AbortSignal): Promise<boole
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const onAbort = (): void => resolve(false);
   waiting.add(resolve);
-  if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   return promise.finally(() => {
     waiting.delete(resolve);

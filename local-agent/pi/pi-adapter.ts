@@ -3,7 +3,6 @@ import { homedir, tmpdir } from "node:os";
 import type { Adapter } from "../adapter/adapter.ts";
 import { createAdapter } from "../adapter/create-adapter.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
-import type { ProjectTrust } from "../adapter/ports.ts";
 import { nodePorts } from "../node/adapter-ports.ts";
 import { silentLog } from "../node/log-sinks.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
@@ -13,6 +12,7 @@ import { createDialogForms } from "./dialog-forms.ts";
 import type { KeptApprovals } from "./kept-approvals.ts";
 import type { PiHost } from "./pi-host.ts";
 import { createPiSampler } from "./pi-sampler.ts";
+import { piTrust } from "./project-trust.ts";
 import { maybeShared } from "./shared-servers.ts";
 
 export interface PiAdapterParts {
@@ -54,12 +54,6 @@ export async function createPiAdapter({ host, kept, isNative }: PiAdapterParts, 
   );
   read = adapter.config;
   return adapter;
-}
-
-/** Pi asks about a project once, for everything that lies in it. */
-function piTrust(host: PiHost): ProjectTrust {
-  const isTrusted = (): boolean => host.session()?.isProjectTrusted() === true;
-  return { known: () => (isTrusted() ? "allowed" : "unasked"), ask: () => Promise.resolve(isTrusted()) };
 }
 
 async function openAddress(url: string): Promise<void> {

@@ -24,6 +24,7 @@ import { err, ok } from "../../shared/result.ts";
 import { memoryMetadataStore } from "./memory-metadata-store.ts";
 import { scriptedApprover } from "./scripted-approver.ts";
 import { NO_FORMS } from "./scripted-forms.ts";
+import { scriptedTrust } from "./scripted-trust.ts";
 import { serverDefinition } from "./server-definitions.ts";
 
 type PlayedTool = Partial<Tool> & {
@@ -99,7 +100,7 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
     config: { load: () => Promise.resolve(configOf(servers, scene.settings ?? {})) },
     transports: playedTransports(servers, received),
     metadata: scene.metadata ?? memoryMetadataStore(),
-    trust: { known: () => "allowed", ask: () => Promise.resolve(true) },
+    trust: scriptedTrust().trust,
     approver,
     forms: scene.forms ?? NO_FORMS,
     sampler: { available: false, sample: () => Promise.reject(new Error("no model")) },

@@ -3,13 +3,14 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { ServerDefinition, UpstreamConfig } from "../../local-agent/adapter/config/server-definition.ts";
-import type { AdapterPorts, Caller, StoredCatalog, TransportFactory, TrustSubject, UpstreamQuestion } from "../../local-agent/adapter/ports.ts";
+import type { AdapterPorts, Caller, StoredCatalog, TransportFactory, UpstreamQuestion } from "../../local-agent/adapter/ports.ts";
 import { createUpstreamPool } from "../../local-agent/adapter/upstream/pool.ts";
 import type { PoolEvent, UpstreamPool, UseOptions } from "../../local-agent/adapter/upstream/upstream-pool.ts";
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { type ScriptedForms, scriptedForms } from "./scripted-forms.ts";
+import { scriptedTrust, type TrustScript } from "./scripted-trust.ts";
 import { ScriptedUpstreams } from "./scripted-upstreams.ts";
 
 export interface PoolUnderTest {
@@ -18,7 +19,7 @@ export interface PoolUnderTest {
   readonly upstreams: ScriptedUpstreams;
   readonly events: PoolEvent[];
   readonly kept: Map<string, StoredCatalog>;
-  readonly trust: { known: "allowed" | "denied" | "unasked"; answer: boolean; asked: TrustSubject[] };
+  readonly trust: TrustScript;
   readonly questions: UpstreamQuestion[];
   readonly answerForm: ScriptedForms["answer"];
 }
@@ -41,7 +42,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
   const upstreams = new ScriptedUpstreams();
   const events: PoolEvent[] = [];
   const kept = new Map(given.kept);
-  const trust: PoolUnderTest["trust"] = { known: "allowed", answer: true, asked: [] };
+  const { script, trust } = scriptedTrust();
   const forms = scriptedForms();
   const enabled = given.servers.map((definition) => [definition.name, { state: "enabled", name: definition.name, definition }] as const);
   const config = {
@@ -61,13 +62,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
       transports: given.transports ?? upstreams,
       sha256: (text) => createHash("sha256").update(text).digest("hex"),
       metadata: { read: async () => kept, write: async (server, entry) => void kept.set(server, entry) },
-      trust: {
-        known: () => trust.known,
-        ask: async (subject) => {
-          trust.asked.push(subject);
-          return trust.answer;
-        },
-      },
+      trust,
       forms,
       sampler: {
         available: true,
@@ -78,7 +73,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
   });
   pool.subscribe((event) => events.push(event));
   onTestFinished(() => pool.close());
-  return { pool, clock, upstreams, events, kept, trust, questions: forms.questions, answerForm: forms.answer };
+  return { pool, clock, upstreams, events, kept, trust: script, questions: forms.questions, answerForm: forms.answer };
 }
 
 export const REMOTE: Caller = { kind: "remote", principalId: "grant:1", client: "test", probe: () => undefined };

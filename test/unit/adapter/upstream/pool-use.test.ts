@@ -204,11 +204,10 @@ test("[UP30] a project's own server runs only when the person allows it", async 
   expect(under.pool.state("demo")).toEqual({ at: "untrusted", denied: false });
   expect(await echo(under.pool, "demo")).toMatchObject({ ok: false, error: { code: "server_untrusted" } });
   expect(under.trust.asked).toEqual([{ server: "demo", text: "npx demo", files: ["/w/.mcp.json"] }]);
-  under.trust.known = "denied";
   expect(await echo(under.pool, "demo")).toMatchObject({ ok: false, error: { code: "server_untrusted" } });
   expect(under.trust.asked).toHaveLength(1);
   expect(under.upstreams.of("demo")).toEqual([]);
-  under.trust.known = "unasked";
+  under.trust.forget();
   under.trust.answer = true;
   expect(await echo(under.pool, "demo")).toMatchObject({ ok: true });
 });
