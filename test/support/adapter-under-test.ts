@@ -22,6 +22,7 @@ import { systemTimers } from "../../local-agent/node/system-time.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { err, ok } from "../../shared/result.ts";
 import { memoryMetadataStore } from "./memory-metadata-store.ts";
+import { memoryOutputFiles } from "./memory-output-files.ts";
 import { scriptedApprover } from "./scripted-approver.ts";
 import { NO_FORMS } from "./scripted-forms.ts";
 import { scriptedTrust } from "./scripted-trust.ts";
@@ -67,7 +68,6 @@ export interface Scene {
   /** In place of the scripted ones. */
   readonly ports?: Partial<AdapterPorts>;
   readonly host?: Parameters<typeof createAdapter>[1];
-  readonly keepText?: AdapterPorts["output"]["keepText"];
 }
 
 export const PI: Caller = { kind: "pi" };
@@ -83,7 +83,7 @@ export async function adapterUnderTest(servers: Readonly<Record<string, PlayedSe
 /** The same for what is no test: whoever opens it closes its adapter. */
 export async function playedAdapter(servers: Readonly<Record<string, PlayedServer>>, scene: Scene = {}): Promise<AdapterUnderTest> {
   const received: AdapterUnderTest["received"] = [];
-  const kept: string[] = [];
+  const output = memoryOutputFiles();
   const events: AdapterEvent[] = [];
   let now = 1_000_000_000;
   const clock = { now: () => now, set: (next: number) => void (now = next) };
@@ -104,18 +104,14 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
     approver,
     forms: scene.forms ?? NO_FORMS,
     sampler: { available: false, sample: () => Promise.reject(new Error("no model")) },
-    output: {
-      keepText: scene.keepText ?? ((text) => Promise.resolve(`/kept/${kept.push(text)}.txt`)),
-      keepBinary: (base64) => Promise.resolve({ path: "/kept/resource.bin", bytes: base64.length }),
-      close: () => Promise.resolve(),
-    },
+    output,
     scripts: createScriptRunner(),
     ...scene.ports,
   };
   const adapter = await createAdapter(ports, scene.host);
   adapter.subscribe((event) => events.push(event));
   const mcp: AdapterUnderTest["mcp"] = (args, call = {}) => adapter.mcp(adapterCall(args, call));
-  return { adapter, received, asked: approver.asked, kept, events, clock, mcp };
+  return { adapter, received, asked: approver.asked, kept: output.texts, events, clock, mcp };
 }
 
 export function adapterCall(args: JsonObject, call: Partial<AdapterCall> = {}): AdapterCall {
