@@ -14,6 +14,7 @@ import type {
   MetadataStore,
   OpenedTransport,
   TransportFactory,
+  TransportFailure,
   UpstreamApproval,
   UpstreamApprovalRequest,
 } from "../../local-agent/adapter/ports.ts";
@@ -21,6 +22,7 @@ import { createScriptRunner } from "../../local-agent/node/script-worker.ts";
 import { systemTimers } from "../../local-agent/node/system-time.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { err, ok } from "../../shared/result.ts";
+import { abortOf } from "./abort-of.ts";
 import { memoryMetadataStore } from "./memory-metadata-store.ts";
 import { memoryOutputFiles } from "./memory-output-files.ts";
 import { scriptedApprover } from "./scripted-approver.ts";
@@ -39,8 +41,8 @@ export interface PlayedServer {
   prompts?: readonly (Prompt & { readonly get?: (args: Readonly<Record<string, string>>) => GetPromptResult })[];
   instructions?: string;
   definition?: Partial<ServerDefinition>;
-  /** The sentence it fails to connect with; unset: it works. */
-  down?: string;
+  /** What it fails to connect with, or its sentence; unset: it works. */
+  down?: string | TransportFailure;
   /** Connecting waits for it. */
   opening?: Promise<void>;
   state?: "disabled";
@@ -156,12 +158,14 @@ const SETTINGS: AdapterSettings = {
   hostConfigDiscovery: "off",
 };
 
-function playedTransports(servers: Readonly<Record<string, PlayedServer>>, received: AdapterUnderTest["received"]): TransportFactory {
+export function playedTransports(servers: Readonly<Record<string, PlayedServer>>, received: AdapterUnderTest["received"]): TransportFactory {
   return {
-    async open(definition) {
+    async open(definition, { signal }) {
       const played = servers[definition.name];
-      await played?.opening;
-      if (played === undefined || played.down !== undefined) return err({ kind: "failed", message: played?.down ?? "no such server" });
+      const opening = await Promise.race([played?.opening, abortOf(signal)]);
+      if (opening === "aborted") return err({ kind: "failed", message: "The connection was cancelled." });
+      const down = played === undefined ? "no such server" : played.down;
+      if (played === undefined || down !== undefined) return err(typeof down === "object" ? down : { kind: "failed", message: down ?? "" });
       return ok(await openPlayed(definition.name, played, received));
     },
     explain: () => Promise.resolve(null),

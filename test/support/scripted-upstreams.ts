@@ -5,6 +5,7 @@
 import { InMemoryTransport, type JSONRPCMessage, SdkHttpError, SdkErrorCode } from "@modelcontextprotocol/client";
 import type { OpenedTransport, TransportFactory, TransportFailure } from "../../local-agent/adapter/ports.ts";
 import { err, ok } from "../../shared/result.ts";
+import { abortOf } from "./abort-of.ts";
 
 /** An answer that never comes. */
 export const NEVER: unique symbol = Symbol("never");
@@ -99,7 +100,8 @@ export class ScriptedUpstreams implements TransportFactory {
 
   async open(definition: { readonly name: string }, options: { readonly signal: AbortSignal; readonly wire: "streamable-http" | "sse" }) {
     const script = this.script(definition.name);
-    await script.opening;
+    const opening = await Promise.race([script.opening, abortOf(options.signal)]);
+    if (opening === "aborted") return err({ kind: "failed", message: "The connection was cancelled." } as const);
     if (script.failure !== null) return err(script.failure);
     const [near, far] = InMemoryTransport.createLinkedPair();
     const peer = new Peer(script, far, options.wire, this.of(definition.name).length + 1);
