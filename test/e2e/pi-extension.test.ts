@@ -175,6 +175,8 @@ describe("in a terminal", () => {
     await terminal.shows("good: connected, 12 tools");
     await terminal.shows("→ good: connected");
     terminal.press("Escape");
+    // What follows an Escape at once is part of another key.
+    await waitUntil("the panel is gone", () => !terminal.screen().includes("→"));
     terminal.type("the panel is closed");
     await terminal.shows("Heard: the panel is closed");
     expect(terminal.screen()).not.toContain("→");
