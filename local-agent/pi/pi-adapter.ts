@@ -1,7 +1,7 @@
 /** Makes the adapter of a Pi session: Node's ports, and Pi's dialogs, trust and models for what is asked of the person. */
 import { homedir, tmpdir } from "node:os";
 import type { Adapter } from "../adapter/adapter.ts";
-import { createAdapter } from "../adapter/create-adapter.ts";
+import { createAdapter, type AdapterHost } from "../adapter/create-adapter.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { nodePorts } from "../node/adapter-ports.ts";
 import { silentLog } from "../node/log-sinks.ts";
@@ -18,11 +18,10 @@ import { maybeShared } from "./shared-servers.ts";
 export interface PiAdapterParts {
   readonly host: PiHost;
   readonly kept: KeptApprovals;
-  /** Whether a tool by this name is there that is not of this adapter. */
-  readonly isNative: (name: string) => boolean;
+  readonly tools: AdapterHost;
 }
 
-export async function createPiAdapter({ host, kept, isNative }: PiAdapterParts, options: PiConfigOptions): Promise<Adapter> {
+export async function createPiAdapter({ host, kept, tools }: PiAdapterParts, options: PiConfigOptions): Promise<Adapter> {
   let read: UpstreamConfig | undefined;
   const ports = nodePorts({
     cwd: host.session()?.cwd ?? process.cwd(),
@@ -50,7 +49,7 @@ export async function createPiAdapter({ host, kept, isNative }: PiAdapterParts, 
       forms,
       sampler,
     },
-    { isNative },
+    tools,
   );
   read = adapter.config;
   return adapter;

@@ -36,7 +36,7 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
   async function make(): Promise<Adapter> {
     // What talks to servers is loaded when there is a session, not with Pi.
     const { createPiAdapter } = await import("./pi-adapter.ts");
-    return createPiAdapter({ host, kept, isNative: tools.isNative }, options());
+    return createPiAdapter({ host, kept, tools }, options());
   }
 
   /** [PI6] */

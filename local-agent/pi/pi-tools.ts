@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Adapter, AdapterCall, AdapterResult, OfferedTool } from "../adapter/adapter.ts";
 import { PI_TOOLS } from "../adapter/catalog/direct-selection.ts";
 import type { AdapterSettings } from "../adapter/config/server-definition.ts";
+import type { HostTool } from "../adapter/proxy/host-tools.ts";
 import { StartTimeout } from "./session-adapter.ts";
 import { toolRenderers } from "./tool-rendering.ts";
 
@@ -14,6 +15,8 @@ export interface PiTools {
   offerRetry(cause: string): void;
   /** Whether Pi has a tool by this name that is not of this adapter. */
   readonly isNative: (name: string) => boolean;
+  /** [PI74] What Pi's model can call besides this adapter's tools. */
+  readonly hostTools: () => readonly HostTool[];
 }
 
 type Run = (adapter: Adapter, call: AdapterCall) => Promise<AdapterResult>;
@@ -67,13 +70,18 @@ export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>)
     pi.registerTool({ ...definition(gone(name), notThere), exposure: "hidden" });
   }
 
+  function hostTools(): readonly HostTool[] {
+    return otherTools(pi).filter(({ name, isActive }) => isActive && !registered.has(name));
+  }
+
   function isNative(name: string): boolean {
     const looks = registered.get(name)?.looks;
-    return PI_TOOLS.has(name) || (typeof looks !== "string" && looks !== null && otherTools(pi).has(name));
+    return PI_TOOLS.has(name) || (typeof looks !== "string" && looks !== null && otherTools(pi).some((tool) => tool.name === name));
   }
 
   return {
     isNative,
+    hostTools,
     sync(now) {
       const { settings } = now.config;
       const wanted = new Set<string>();
@@ -107,11 +115,12 @@ function renderingOf({ toolResultRendering, collapsedResultLines }: AdapterSetti
 }
 
 /** Nobody can say before the session has begun; then only the names every Pi has are taken. */
-function otherTools(pi: ExtensionAPI): ReadonlySet<string> {
+function otherTools(pi: ExtensionAPI): readonly (HostTool & { readonly isActive: boolean })[] {
   try {
-    return new Set(pi.getAllTools().map(({ name }) => name));
+    const active = new Set(pi.getActiveTools());
+    return pi.getAllTools().map(({ name, description }) => ({ name, description, isActive: active.has(name) }));
   } catch {
-    return new Set();
+    return [];
   }
 }
 

@@ -292,6 +292,25 @@ describe("what was allowed for the session", () => {
   });
 });
 
+test("[PI74] a search finds what Pi has itself first, and none of the adapter's own tools", async () => {
+  const { project } = piHome();
+  const extension = (api: ExtensionAPI): void =>
+    api.registerTool({
+      name: "echo_back",
+      label: "Echo",
+      description: "Says a text again",
+      parameters: { type: "object", properties: {} },
+      execute: () => Promise.resolve({ content: [], details: {} }),
+    });
+  const pi = await embedPi(project, [createMcpAdapter({ config: { mcpServers: { good: upstream("good").entry } } }), extension]);
+  await pi.begin();
+  await pi.calls('mcp {"connect":"good"}');
+  const [found] = await pi.calls('mcp {"search":"echo"}');
+  expect(found?.text.indexOf("echo_back")).toBeGreaterThanOrEqual(0);
+  expect(found?.text.indexOf("echo_back")).toBeLessThan(found?.text.indexOf("good_echo") ?? -1);
+  expect((await pi.calls('mcp {"search":"mcp"}'))[0]?.text).not.toMatch(/mcpScript|mcp__good/);
+});
+
 describe("direct tools", () => {
   test("[PI57] [PI59] follow what the server offers unless frozen, and MCP_DIRECT_TOOLS chooses them for one run", async () => {
     const { project } = piHome();
