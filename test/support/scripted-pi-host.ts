@@ -18,7 +18,7 @@ export interface ScriptedPi {
 /** @param scripted null: no session has begun */
 export function scriptedPiHost(scripted: ScriptedPi | null): PiHost {
   const events = new EventEmitter();
-  const pi = { events: { emit: (name: string, data: unknown) => void events.emit(name, data) }, appendEntry: () => {} };
+  const pi = { events: { emit: (name: string, data: unknown) => void events.emit(name, data) }, appendEntry: () => {}, getMcpServers: () => [] };
   return { pi: pi as never, session: () => (scripted === null ? null : (contextOf(scripted) as never)) };
 }
 
