@@ -5,6 +5,7 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 import { echo, failureOf, poolUnderTest, REMOTE, settled, useOptions } from "../../../support/pool-under-test.ts";
 import { serverDefinition } from "../../../support/server-definitions.ts";
 import { NEVER, type ScriptedPeer } from "../../../support/scripted-upstreams.ts";
+import { waitUntil } from "../../../support/wait-until.ts";
 
 const FORM = { message: "Your name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
 const ask = (peer: ScriptedPeer) => peer.request("elicitation/create", FORM);
@@ -13,7 +14,7 @@ test("[UP40] a form is put to the person in the name of the call that runs, and 
   const { pool, upstreams, questions, answerForm } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   upstreams.script("demo").methods["tools/call"] = async (_params, peer) => ({ content: [{ type: "text", text: JSON.stringify(await ask(peer)) }] });
   const call = echo(pool, "demo");
-  await settled();
+  await waitUntil("the question is asked", () => questions.length > 0);
   expect(questions).toMatchObject([{ server: "demo", caller: REMOTE, params: { message: "Your name?" } }]);
   answerForm("accept", { name: "Ada" });
   expect(await call).toMatchObject({ value: { content: [{ text: '{"action":"accept","content":{"name":"Ada"}}' }] } });
