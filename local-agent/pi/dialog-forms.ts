@@ -20,7 +20,8 @@ const LEAVE_OUT = "(leave it out)";
 export function createDialogForms(host: PiHost, openAddress: (url: string) => Promise<void>): PersonForms {
   return {
     get modes() {
-      return { form: hasPerson(host), url: host.session()?.mode === "tui" };
+      const isThere = hasPerson(host);
+      return { form: isThere, url: isThere && host.session()?.mode === "tui" };
     },
     async ask(question) {
       try {

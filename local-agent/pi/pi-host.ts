@@ -7,7 +7,11 @@ export interface PiHost {
   session(): ExtensionContext | null;
 }
 
-/** Whether a person can be asked right now. */
+/** Whether a person can be asked right now; not in a session that Pi has replaced. */
 export function hasPerson(host: PiHost): boolean {
-  return host.session()?.hasUI === true;
+  try {
+    return host.session()?.hasUI === true;
+  } catch {
+    return false;
+  }
 }

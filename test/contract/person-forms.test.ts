@@ -26,7 +26,9 @@ describe("Pi's dialogs", () => {
   describePersonForms((person) => formsOf({ isAlone: person === "absent", picks: picksOf(person) }));
 
   test("[TR22] a question is cancelled when Pi has replaced its session", async () => {
-    expect(await formsOf({ isReplaced: true }).ask(exampleQuestion())).toEqual({ action: "cancel" });
+    const forms = formsOf({ isReplaced: true });
+    expect(forms.modes).toEqual({ form: false, url: false });
+    expect(await forms.ask(exampleQuestion())).toEqual({ action: "cancel" });
   });
 
   test("[PI31] an address is not opened when the question is over", async () => {

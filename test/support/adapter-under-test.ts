@@ -27,6 +27,7 @@ import { memoryMetadataStore } from "./memory-metadata-store.ts";
 import { memoryOutputFiles } from "./memory-output-files.ts";
 import { scriptedApprover } from "./scripted-approver.ts";
 import { NO_FORMS } from "./scripted-forms.ts";
+import { NO_MODEL } from "./scripted-sampler.ts";
 import { scriptedTrust } from "./scripted-trust.ts";
 import { serverDefinition } from "./server-definitions.ts";
 
@@ -105,7 +106,7 @@ export async function playedAdapter(servers: Readonly<Record<string, PlayedServe
     trust: scriptedTrust().trust,
     approver,
     forms: scene.forms ?? NO_FORMS,
-    sampler: { available: false, sample: () => Promise.reject(new Error("no model")) },
+    sampler: NO_MODEL,
     output,
     scripts: createScriptRunner(),
     ...scene.ports,

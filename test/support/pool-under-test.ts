@@ -10,6 +10,7 @@ import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import type { Clock, Timers } from "../../shared/ports.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { type ScriptedForms, scriptedForms } from "./scripted-forms.ts";
+import { scriptedSampler } from "./scripted-sampler.ts";
 import { scriptedTrust, type TrustScript } from "./scripted-trust.ts";
 import { ScriptedUpstreams } from "./scripted-upstreams.ts";
 
@@ -64,10 +65,7 @@ export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {
       metadata: { read: async () => kept, write: async (server, entry) => void kept.set(server, entry) },
       trust,
       forms,
-      sampler: {
-        available: true,
-        sample: async () => ({ model: "scripted", role: "assistant", content: { type: "text", text: "sampled" } }),
-      },
+      sampler: scriptedSampler("sampled"),
       ...given.ports,
     },
   });
