@@ -5,7 +5,11 @@ import type { ProjectTrust, TrustSubject } from "../../local-agent/adapter/ports
 /** `absent`: nobody can be asked. */
 export type TrustingPerson = "allows" | "denies" | "never answers" | "absent";
 
-export const SUBJECT: TrustSubject = { server: "notes", text: '{"entry":{"command":"./notes"},"project":"/work"}', files: ["/work/.mcp.json"] };
+export const SUBJECT: TrustSubject = {
+  server: "notes",
+  text: '{"entry":{"command":"./notes"},"project":"/srv/work"}',
+  files: ["/srv/work/.mcp.json"],
+};
 
 /** @param covers what an allowance is about: exactly the text, or the folder with everything in it */
 export function describeProjectTrust(create: (person: TrustingPerson) => ProjectTrust, covers: "text" | "folder"): void {
