@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 
 test("[PG107] a project's MCP server waits on a card with what runs, its files and the whole entry, and Allow is one click", async () => {
   const { page, desk, complaints } = await harness.open();
-  const text = '{"args":["--dir","my notes"],"command":"./notes-server\u202e"}';
+  const text = '{"entry":{"args":["--dir","my notes"],"command":"./notes-server\u202e"},"project":"/srv/work"}';
   const asked = desk.cards.trust.ask({ server: "notes", text, files: ["/srv/work/.mcp.json"] }, never);
   const card = page.getByRole("article", { name: "notes" });
   await card.waitFor();

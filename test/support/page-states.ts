@@ -111,7 +111,8 @@ export const PAGE_STATES: readonly PageStateShown[] = [
     name: "mcp-servers",
     prepare(under) {
       withCalls(under);
-      const text = '{"args":["-y","@acme/notes-mcp@1.4.0","--dir","my notes"],"command":"npx","env":{"NOTES_TOKEN":"${NOTES_TOKEN}"}}';
+      const entry = { args: ["-y", "@acme/notes-mcp@1.4.0", "--dir", "my notes"], command: "npx", env: { NOTES_TOKEN: "${NOTES_TOKEN}" } };
+      const text = JSON.stringify({ entry, project: "/home/ada/projects/engine" });
       const files = ["/home/ada/projects/engine/.mcp.json"];
       void under.desk.cards.trust.ask({ server: "notes", text, files }, new AbortController().signal);
       void under.desk.cards.forms.ask(exampleQuestion());
