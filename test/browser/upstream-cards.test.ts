@@ -10,14 +10,14 @@ const never = new AbortController().signal;
 
 test("[PG107] a project's MCP server waits on a card with what runs, its files and the whole entry, and Allow is one click", async () => {
   const { page, desk, complaints } = await harness.open();
-  const text = '{"entry":{"args":["--dir","my notes"],"command":"./notes-server\u202e"},"project":"/srv/work"}';
-  const asked = desk.cards.trust.ask({ server: "notes", text, files: ["/srv/work/.mcp.json"] }, never);
+  const text = '{"entry":{"args":["--dir","my notes"],"command":"./notes-server\u202e"},"project":"/srv/project"}';
+  const asked = desk.cards.trust.ask({ server: "notes", text, files: ["/srv/project/.mcp.json"] }, never);
   const card = page.getByRole("article", { name: "notes" });
   await card.waitFor();
   expect(await page.getByRole("region", { name: "What would run" }).innerText()).toBe('"./notes-server‹U+202E›" --dir "my notes"');
   expect(await page.getByRole("region", { name: "The whole entry" }).innerText()).toContain('"command": "./notes-server‹U+202E›"');
   const shown = await card.innerText();
-  for (const part of ["configured by /srv/work/.mcp.json", "an app may have written it"]) expect(shown).toContain(part);
+  for (const part of ["configured by /srv/project/.mcp.json", "an app may have written it"]) expect(shown).toContain(part);
   expect(await card.getByRole("button").allInnerTexts()).toEqual(["Deny", "Allow"]);
   await button(card, "Allow").click();
   expect(await asked).toBe(true);
@@ -28,7 +28,7 @@ test("[PG107] a project's MCP server waits on a card with what runs, its files a
 test("[PG107] Deny refuses it until the agent is started again", async () => {
   const { page, desk } = await harness.open();
   const asked = desk.cards.trust.ask(
-    { server: "notes", text: '{"entry":{"url":"https://notes.example/mcp"},"project":"/srv/work"}', files: ["/srv/work/.mcp.json"] },
+    { server: "notes", text: '{"entry":{"url":"https://notes.example/mcp"},"project":"/srv/project"}', files: ["/srv/project/.mcp.json"] },
     never,
   );
   await button(page, "Deny").click();

@@ -20,7 +20,7 @@ describe("a file of the account", () => {
 });
 
 describe.each([
-  ["a configuration in memory", (content: JsonObject) => createMemoryConfig(content, { env: {}, project: "/srv/work" })],
+  ["a configuration in memory", (content: JsonObject) => createMemoryConfig(content, { env: {}, project: "/srv/project" })],
   ["what the program that embeds Pi configures", configOfProgram],
 ])("%s", (_what, create) => {
   describeConfigSource(create);
@@ -32,7 +32,7 @@ describe.each([
 });
 
 function configOfProgram(config: JsonObject): ConfigSource {
-  return piConfig(scriptedPiHost({ context: { cwd: "/srv/work" } }), { config, configPath: null });
+  return piConfig(scriptedPiHost({ context: { cwd: "/srv/project" } }), { config, configPath: null });
 }
 
 function overFile(text: string): ConfigSource {

@@ -7,8 +7,8 @@ export type TrustingPerson = "allows" | "denies" | "never answers" | "absent";
 
 export const SUBJECT: TrustSubject = {
   server: "notes",
-  text: '{"entry":{"command":"./notes"},"project":"/srv/work"}',
-  files: ["/srv/work/.mcp.json"],
+  text: '{"entry":{"command":"./notes"},"project":"/srv/project"}',
+  files: ["/srv/project/.mcp.json"],
 };
 
 /** @param covers what an allowance is about: exactly the text, or the folder with everything in it */

@@ -38,7 +38,7 @@ function askedOnThePage(person: TrustingPerson): ProjectTrust {
     if (event.t !== "approvals" || decision === undefined) return;
     for (const { id } of event.approvals) setImmediate(() => void trust.decide({ id, decision }));
   };
-  const options = { root: "/srv/work", memory: memoryOfTrust(), audit: { record: () => Promise.resolve() }, newId: randomUUID };
+  const options = { root: "/srv/project", memory: memoryOfTrust(), audit: { record: () => Promise.resolve() }, newId: randomUUID };
   const trust = createServerTrust({ ...options, clock: systemClock, log: silentLog, publish });
   // Nobody is asked while thirty others wait.
   const others = person === "absent" ? 30 : 0;

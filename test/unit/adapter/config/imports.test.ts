@@ -4,7 +4,7 @@ import { IMPORT_KINDS, type ImportKind } from "../../../../local-agent/adapter/c
 import { hostPlaces, type Surroundings } from "../../../../local-agent/adapter/config/host-places.ts";
 import { readImported } from "../../../../local-agent/adapter/config/imports.ts";
 
-const context = { project: "/srv/work", home: "/home/me" };
+const context = { project: "/srv/project", home: "/home/me" };
 
 function imported(kind: ImportKind, ...contents: readonly JsonValue[]) {
   const { servers, problems } = readImported(kind, contents, context);
@@ -40,7 +40,7 @@ describe("a host's file", () => {
       remote: { type: "http", url: "https://a.example/mcp", headers: { A: "Bearer ${env:TOKEN}" } },
     };
     expect(imported("vscode", { inputs: [], servers }).servers).toEqual({
-      local: { type: "stdio", command: "/srv/work/bin", args: ["/home/me", "${TOKEN}"] },
+      local: { type: "stdio", command: "/srv/project/bin", args: ["/home/me", "${TOKEN}"] },
       remote: { type: "http", url: "https://a.example/mcp", headers: { A: "Bearer ${TOKEN}" } },
     });
     expect(imported("vscode", { mcpServers: { x: { command: "a" } } }).servers).toEqual({ x: { command: "a" } });

@@ -12,7 +12,7 @@ function layer(place: Place, content: JsonValue, file = `/${place}.json`): Confi
 }
 
 function merge(layers: readonly ConfigLayer[], projectSettings: "use" | "ignore" = "use", env: Record<string, string> = {}): UpstreamConfig {
-  return mergeLayers(layers, { env, project: "/srv/work", projectSettings, warnings: [], sources: [] });
+  return mergeLayers(layers, { env, project: "/srv/project", projectSettings, warnings: [], sources: [] });
 }
 
 function mergeOne(...entries: readonly (readonly [Place, JsonObject])[]): ConfiguredServer {
@@ -165,7 +165,7 @@ describe("what a project's file touches", () => {
 
   test("[UC30] comes with the text of the whole entry and of where it runs", () => {
     expect(text(["user", global], ["project", { env: { A: "1" } }])).toBe(
-      '{"entry":{"args":["a"],"command":"npx","env":{"A":"1"}},"project":"/srv/work"}',
+      '{"entry":{"args":["a"],"command":"npx","env":{"A":"1"}},"project":"/srv/project"}',
     );
     expect(text(["user", global])).toBeNull();
     expect(text(["user", global], ["project", {}])).toBeNull();
@@ -207,7 +207,7 @@ describe("a project's settings", () => {
     const ignored = merge(layers, "ignore");
     expect(ignored.settings).toMatchObject({ approveTools: true, samplingAutoApprove: false, toolPrefix: "server" });
     expect(ignored.settings.outputGuard).not.toBeNull();
-    expect(JSON.parse(ignored.projectSettingsText!)).toEqual({ project: "/srv/work", settings: weakening });
+    expect(JSON.parse(ignored.projectSettingsText!)).toEqual({ project: "/srv/project", settings: weakening });
   });
 
   test("[UC32] count when they are trusted, under the same text", () => {

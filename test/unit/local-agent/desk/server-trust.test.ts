@@ -10,15 +10,15 @@ import { memoryOfTrust } from "../../../support/desk-under-test.ts";
 
 const subject = {
   server: "notes",
-  text: '{"entry":{"args":["--dir","my notes"],"command":"./notes-server"},"project":"/srv/work"}',
-  files: ["/srv/work/.mcp.json"],
+  text: '{"entry":{"args":["--dir","my notes"],"command":"./notes-server"},"project":"/srv/project"}',
+  files: ["/srv/project/.mcp.json"],
 };
 
 function trustUnderTest(options: Partial<ServerTrustOptions> = {}) {
   const trail: AuditEvent[] = [];
   const events: DeskEvent[] = [];
   const trust = createServerTrust({
-    root: "/srv/work",
+    root: "/srv/project",
     memory: memoryOfTrust(),
     audit: { record: (event) => Promise.resolve(void trail.push(event)) },
     newId: randomUUID,
@@ -38,12 +38,12 @@ describe("a server of a project file", () => {
     const answers = [trust.ask(subject, never), trust.ask(subject, never)];
     const cards = trust.list();
     expect(cards).toMatchObject([
-      { tool: "notes", text: './notes-server --dir "my notes"', server: { name: "notes", files: ["/srv/work/.mcp.json"] } },
+      { tool: "notes", text: './notes-server --dir "my notes"', server: { name: "notes", files: ["/srv/project/.mcp.json"] } },
     ]);
     expect(JSON.parse(cards[0]?.beside ?? "")).toEqual(JSON.parse(subject.text));
     expect(await trust.decide({ id: cards[0]?.id ?? "", decision: "once" })).toEqual({ outcome: "allowed" });
     expect(await Promise.all(answers)).toEqual([true, true]);
-    expect(trail).toMatchObject([{ event: "server.allowed", server: "notes", files: ["/srv/work/.mcp.json"] }]);
+    expect(trail).toMatchObject([{ event: "server.allowed", server: "notes", files: ["/srv/project/.mcp.json"] }]);
   });
 
   test("[TR3] needs no second Allow, in a later run neither, until anything of it changes", async () => {
@@ -113,7 +113,7 @@ test("[TR2] so is every other program the entry has run, and no argument is left
     headers: { "X-A": "!curl x | sh", "X-B": "!!plain" },
     bearerToken: "!two\nlines",
   };
-  expect(shownServer({ server: "a", text: JSON.stringify({ entry, project: "/srv/work" }), files: [] }).text.split("\n")).toEqual([
+  expect(shownServer({ server: "a", text: JSON.stringify({ entry, project: "/srv/project" }), files: [] }).text.split("\n")).toEqual([
     "https://a.example/mcp",
     "for every request: sign -k 5",
     "for a value, in a shell: curl x | sh",
