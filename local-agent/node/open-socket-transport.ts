@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Timers } from "../../shared/ports.ts";
+import { endSocket } from "./end-socket.ts";
 import { MessageLines } from "./message-lines.ts";
 import { writeMessage } from "./message-writer.ts";
 
@@ -108,17 +109,6 @@ export class OpenSocketTransport implements Transport {
   async #end(): Promise<void> {
     this.#stopStall?.();
     this.onclose?.();
-    const socket = this.#socket;
-    if (socket.destroyed) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#options.timers.after(CLOSE_MS, () => socket.destroy());
-    socket.once("close", () => {
-      cancel();
-      resolve();
-    });
-    // Whatever the peer still sends is of no use; unread it would keep the socket open.
-    socket.resume();
-    socket.end();
-    await promise;
+    await endSocket(this.#socket, this.#options.timers, CLOSE_MS);
   }
 }

@@ -5,6 +5,7 @@
 import { connect, type Socket } from "node:net";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Timers } from "../../shared/ports.ts";
+import { endSocket } from "./end-socket.ts";
 import { MessageLines } from "./message-lines.ts";
 import { writeMessage } from "./message-writer.ts";
 
@@ -78,17 +79,7 @@ export class UnixSocketTransport implements Transport {
 
   async #end(): Promise<void> {
     this.onclose?.();
-    const socket = this.#socket;
-    if (socket === null || socket.destroyed) return;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#timers.after(CLOSE_MS, () => socket.destroy());
-      socket.once("close", () => {
-        cancel();
-        resolve();
-      });
-      if (socket.connecting) socket.destroy();
-      else socket.end();
-    });
+    if (this.#socket !== null) await endSocket(this.#socket, this.#timers, CLOSE_MS);
   }
 }
 

@@ -6,12 +6,13 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { displayedName } from "../../local-agent/adapter/catalog/names.ts";
-import type { ProtocolChoice, ServerDefinition } from "../../local-agent/adapter/config/server-definition.ts";
+import type { ProtocolChoice } from "../../local-agent/adapter/config/server-definition.ts";
 import type { OpenedTransport, TransportFactory } from "../../local-agent/adapter/ports.ts";
 import { openConnection } from "../../local-agent/adapter/upstream/connection.ts";
 import type { Passage } from "../../local-agent/mcp/pass-through/passage.ts";
 import { silentLog } from "../../local-agent/node/log-sinks.ts";
 import { ok } from "../../shared/result.ts";
+import { serverDefinition } from "./server-definitions.ts";
 
 /** An executable under test/fixtures with its flags, an address, a transport, or what builds a server in this process. */
 export type UpstreamFixture =
@@ -55,7 +56,7 @@ export function passageUnderTest(upstreams: Readonly<Record<string, UpstreamFixt
     upstreams: Object.keys(upstreams),
     open: (upstream, options) =>
       openConnection(
-        definitionOf(upstream, upstreams[upstream]?.speaks ?? "legacy"),
+        serverDefinition(upstream, { protocolVersion: upstreams[upstream]?.speaks ?? "legacy", idleTimeoutMs: null }),
         { transports, log: silentLog },
         { ...options, autoFulfill: false },
       ),
@@ -101,27 +102,4 @@ function inProcess(
   if (speaks === "legacy") void build(false).connect(other);
   else serveStdio(() => build(true), { transport: other, legacy: "reject" });
   return { transport, wire: "stdio", stderrTail: () => "", close: () => transport.close() };
-}
-
-function definitionOf(name: string, protocolVersion: ProtocolChoice): ServerDefinition {
-  return {
-    name,
-    transport: { kind: "stdio", command: "node", args: [], env: {}, cwd: null, inheritEnv: true, plugin: null },
-    entry: {},
-    lifecycle: "lazy",
-    idleTimeoutMs: null,
-    requestTimeoutMs: null,
-    protocolVersion,
-    exposeResources: true,
-    directTools: false,
-    toolPrefix: "server",
-    includeTools: null,
-    excludeTools: [],
-    searchKeywords: {},
-    approveTools: false,
-    debug: false,
-    trace: false,
-    origins: {},
-    projectText: null,
-  };
 }
