@@ -1,6 +1,5 @@
 /** The host's own tools among what a search finds. A model that looks for a way to do something may have one already. */
 import type { CatalogEntry } from "../catalog/upstream-catalog.ts";
-import { createSearchIndex } from "../catalog/search.ts";
 import { visibleBlock } from "../../../shared/visible-text.ts";
 import type { SearchMode } from "./proxy-request.ts";
 
@@ -16,10 +15,12 @@ const MAX_FOUND = 5;
 export async function findHostTools(tools: readonly HostTool[], { query, regex, server, offset }: SearchMode): Promise<readonly CatalogEntry[]> {
   if (tools.length === 0 || server !== undefined || offset > 0) return [];
   const entries = tools.map(asEntry);
-  if (!regex)
-    return createSearchIndex(entries)
-      .search({ query, limit: MAX_FOUND, offset: 0 })
-      .hits.map(({ entry }) => entry);
+  if (!regex) {
+    // As for the catalog: with the first search, not with the start.
+    const { createSearchIndex } = await import("../catalog/search.ts");
+    const { hits } = createSearchIndex(entries).search({ query, limit: MAX_FOUND, offset: 0 });
+    return hits.map(({ entry }) => entry);
+  }
   const { regexSearch } = await import("../catalog/regex-search.ts");
   const found = regexSearch(entries, { pattern: query, limit: MAX_FOUND, offset: 0 });
   return found.ok ? found.value.hits : [];
