@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Result } from "../../shared/result.ts";
 import type { ToolContent } from "../../shared/tool.ts";
 import type { CatalogEntry, UpstreamPrompt } from "./catalog/upstream-catalog.ts";
-import type { UpstreamConfig } from "./config/server-definition.ts";
+import type { DirectTools, UpstreamConfig } from "./config/server-definition.ts";
 import type { Caller } from "./ports.ts";
 import type { ServerPassage } from "./server-passage.ts";
 import type { UpstreamPool } from "./upstream/upstream-pool.ts";
@@ -82,6 +82,11 @@ export interface Adapter {
   proxyTool(): OfferedTool | null;
   scriptTool(): OfferedTool | null;
   directTools(): readonly DirectTool[];
+  /**
+   * Takes the place of what is configured for the server, until the adapter ends. False: `MCP_DIRECT_TOOLS` decides, and nothing is
+   * changed by it.
+   */
+  setDirectTools(server: string, directTools: DirectTools): boolean;
   /** One for each server whose tools are known and not all direct; empty where the settings do not want them. No host has to offer them. */
   namespaceTools(): readonly NamespaceTool[];
   /** The tool `mcp`. Never rejects. */

@@ -85,6 +85,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
     proxyTool: surface.proxyTool,
     scriptTool: surface.scriptTool,
     directTools: surface.directTools,
+    setDirectTools: surface.setDirectTools,
     mcp: (call) => frame("mcp", () => runProxy(call, { ...parts, pool: surface.pool })),
     script: (call) =>
       frame("script", () => runScript(call, { runner: ports.scripts, clock: ports.clock, access: scriptAccess(call, parts), guard: guardScript })),

@@ -4,7 +4,7 @@ import { createEvents } from "./adapter-events.ts";
 import type { Adapter, NamespaceTool, OfferedTool } from "./adapter.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { type DirectSelection, namespaceProxies, parseDirectOverride, selectDirect } from "./catalog/direct-selection.ts";
-import type { ServerDefinition, UpstreamConfig } from "./config/server-definition.ts";
+import type { DirectTools, UpstreamConfig } from "./config/server-definition.ts";
 import { createDirectSurface } from "./direct/direct-surface.ts";
 import type { Environment } from "./ports.ts";
 import { promptCommands } from "./proxy/prompt-commands.ts";
@@ -13,7 +13,9 @@ import { namespaceTool } from "./proxy/namespace-tool.ts";
 import { SCRIPT_TOOL } from "./script/script-tool.ts";
 import type { UpstreamPool } from "./upstream/upstream-pool.ts";
 
-type Surface = Pick<Adapter, "pool" | "proxyTool" | "scriptTool" | "directTools" | "namespaceTools" | "subscribe"> & { close(): void };
+type Surface = Pick<Adapter, "pool" | "proxyTool" | "scriptTool" | "directTools" | "setDirectTools" | "namespaceTools" | "subscribe"> & {
+  close(): void;
+};
 
 /** More tools than that cost a model more than they help it. */
 const MANY_DIRECT_TOOLS = 75;
@@ -32,7 +34,10 @@ export function createSurface(parts: SurfaceParts): Surface {
   const { settings } = config;
   const enabled = [...config.servers.values()].flatMap((server) => (server.state === "enabled" ? [server.definition] : []));
   const events = createEvents();
-  const selection = createSelection(parts, enabled);
+  const selection = createSelection(
+    parts,
+    enabled.map(({ name }) => name),
+  );
   const direct = createDirectSurface({ isFrozen: settings.freezeDirectTools, select: () => selection.direct().tools });
   // [CL41] Made once: what servers say of themselves is taken as it was known then.
   const proxy = mcpTool(enabled.map(({ name }) => ({ name, instructions: pool.held(name)?.catalog.instructions ?? null })));
@@ -45,10 +50,15 @@ export function createSurface(parts: SurfaceParts): Surface {
   });
 
   return {
-    pool: { ...bound(pool), connect },
+    pool: { ...bound(pool), connect, definition: selection.definition },
     proxyTool,
     scriptTool: () => (settings.scriptMode && enabled.length > 0 ? SCRIPT_TOOL : null),
     directTools: () => direct.tools(),
+    setDirectTools(server, directTools) {
+      const decides = selection.choose(server, directTools);
+      if (decides) changed(server, "asked");
+      return decides;
+    },
     namespaceTools: () => namespaces,
     subscribe: (listener) => events.subscribe(listener),
     close: unsubscribe,
@@ -104,12 +114,18 @@ function manyTools(count: number): string {
   return `${count} MCP tools are direct; each costs the model some 200 tokens. A list of names in "directTools" keeps to the ones that matter.`;
 }
 
-/** What the configuration and the environment want to be offered of what is known now. */
-function createSelection({ config, pool, view, env, sha256, isNative }: SurfaceParts, enabled: readonly ServerDefinition[]) {
+/** What the configuration, the environment and the person want to be offered of what is known now. */
+function createSelection({ config, pool, view, env, sha256, isNative }: SurfaceParts, enabled: readonly string[]) {
   const override = parseDirectOverride(env["MCP_DIRECT_TOOLS"]);
+  const chosen = new Map<string, DirectTools>();
+  const definition: UpstreamPool["definition"] = (server) => {
+    const configured = pool.definition(server);
+    const directTools = chosen.get(server);
+    return configured === null || directTools === undefined ? configured : { ...configured, directTools };
+  };
   const direct = (): DirectSelection => {
     const { entries, selectors } = view.all();
-    const servers = enabled.map(({ name, directTools }) => ({ name, directTools, isListed: pool.held(name) !== null }));
+    const servers = enabled.map((name) => ({ name, directTools: definition(name)?.directTools ?? false, isListed: pool.held(name) !== null }));
     return selectDirect({ servers, entries, selectors, override, isReserved: isNative });
   };
   const namespaces = (): readonly NamespaceTool[] => {
@@ -118,7 +134,12 @@ function createSelection({ config, pool, view, env, sha256, isNative }: SurfaceP
       namespaceTool(name, server),
     );
   };
-  return { direct, namespaces };
+  /** False: the environment decides. */
+  const choose = (server: string, directTools: DirectTools): boolean => {
+    chosen.set(server, directTools);
+    return override === null;
+  };
+  return { direct, namespaces, definition, choose };
 }
 
 /** A class's methods as a plain object, so that one of them can be another. */

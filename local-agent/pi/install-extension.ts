@@ -17,7 +17,7 @@ export function installExtension(pi: ExtensionAPI, given: PiConfigOptions): void
   const session = createPiSession(pi, given);
   pi.registerFlag("mcp-config", { type: "string", description: "MCP configuration file, in place of mcp.json in Pi's directory" });
   pi.registerFlag("shared", { type: "boolean", description: "Use the MCP servers of a running pimcp instead of starting them again" });
-  registerCommands(pi, { session: session.adapter, projectDir: given.config === null ? () => session.cwd() : null });
+  registerCommands(pi, { session: session.adapter, files: given.config === null ? session.files : null });
   refuseRuntimeServers(pi);
   const sessionless = startWithoutSession(session);
 

@@ -3,22 +3,8 @@ import { nearest } from "../../shared/nearest.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { serverReports, type ServerReport } from "../adapter/proxy/server-report.ts";
-
-/** A subcommand's answer, and whether it is a complaint. */
-export interface CommandAnswer {
-  readonly text: string;
-  readonly level: "info" | "warning" | "error";
-}
-
-export interface McpCommandParts {
-  readonly adapter: Adapter;
-  readonly signal: AbortSignal;
-  /** Null where there is no file to write (`createMcpAdapter({ config })`). Rejects with a sentence. */
-  readonly setDisabled: ((server: string, disabled: boolean) => Promise<string>) | null;
-  readonly now: () => number;
-}
-
-type Subcommand = (parts: McpCommandParts, word: string | undefined) => Promise<CommandAnswer> | CommandAnswer;
+import { DIRECT_WORDS, direct } from "./direct-command.ts";
+import { info, NOTHING, OF_PROGRAM, unknownServer, type CommandAnswer, type McpCommandParts, type Subcommand } from "./mcp-subcommand.ts";
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   status,
@@ -27,6 +13,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   reconnect,
   disable: (parts, server) => setDisabled(parts, server, true),
   enable: (parts, server) => setDisabled(parts, server, false),
+  direct,
   token: () => ({ text: TOKENS, level: "info" }),
   setup: (parts) => later("Guided setup", parts),
   edit: (parts) => later("Editing the files from here", parts),
@@ -51,9 +38,12 @@ export async function runMcpCommand(parts: McpCommandParts, typed: string): Prom
 export function completionsOf(typed: string, servers: readonly string[]): string[] {
   const [name = "", ...rest] = typed.split(/\s+/);
   if (rest.length === 0) return Object.keys(SUBCOMMANDS).filter((word) => word.startsWith(name));
-  if (!["reconnect", "disable", "enable"].includes(name)) return [];
+  if (!["reconnect", "disable", "enable", "direct"].includes(name)) return [];
   const begun = rest.join(" ");
-  return servers.filter((server) => server.startsWith(begun)).map((server) => `${name} ${server}`);
+  const next = name === "direct" ? [...servers, ...servers.flatMap((server) => DIRECT_WORDS.map((word) => `${server} ${word}`))] : servers;
+  // The words come once the server is there, as servers do once the subcommand is.
+  const shown = next.filter((line) => line.startsWith(begun) && (servers.includes(line) || servers.some((server) => begun.startsWith(`${server} `))));
+  return shown.map((line) => `${name} ${line}`);
 }
 
 async function reconnect({ adapter, signal }: McpCommandParts, server: string | undefined): Promise<CommandAnswer> {
@@ -69,29 +59,21 @@ async function reconnect({ adapter, signal }: McpCommandParts, server: string | 
   return info(lines.length === 0 ? NOTHING : lines.join("\n"));
 }
 
-async function setDisabled({ adapter, setDisabled: write }: McpCommandParts, server: string | undefined, disabled: boolean): Promise<CommandAnswer> {
+async function setDisabled({ adapter, edits }: McpCommandParts, server: string | undefined, disabled: boolean): Promise<CommandAnswer> {
   const word = disabled ? "disable" : "enable";
-  if (write === null) return { text: `/mcp ${word} is not available here: ${OF_PROGRAM}`, level: "warning" };
+  if (edits === null) return { text: `/mcp ${word} is not available here: ${OF_PROGRAM}`, level: "warning" };
   if (server === undefined) return { text: `Name a server: /mcp ${word} <server>.`, level: "error" };
   if (!adapter.pool.servers().includes(server)) return unknownServer(server, adapter.pool.servers());
   try {
-    const file = await write(server, disabled);
+    const file = await edits.setDisabled(server, disabled);
     return info(`${server} is ${disabled ? "disabled" : "enabled"} in ${file}. Run /reload to apply it.`);
   } catch (error) {
     return { text: error instanceof Error ? error.message : String(error), level: "error" };
   }
 }
 
-function unknownServer(server: string, servers: readonly string[]): CommandAnswer {
-  const near = nearest(server, servers);
-  const known = servers.length === 0 ? NOTHING : `Configured: ${servers.join(", ")}.`;
-  return { text: `There is no MCP server ${server}${near === undefined ? "" : `; did you mean ${near}?`} ${known}`, level: "error" };
-}
-
-const OF_PROGRAM = "the servers were given by the program that runs Pi.";
 /** What was typed after it is not repeated: it may be a token. */
 const TOKENS = "Bearer tokens are kept from a shell: pimcp upstream-token set|status|remove <server>. What is typed here stays in Pi's history.";
-const NOTHING = "No MCP server is configured. Put one into .mcp.json or ~/.config/mcp/mcp.json.";
 
 function status(parts: McpCommandParts): CommandAnswer {
   const { config } = parts.adapter;
@@ -166,11 +148,7 @@ function promptsText(adapter: Adapter): string {
   return lines.length === 0 ? "No prompts are known yet. Connect with /mcp reconnect." : lines.join("\n");
 }
 
-function later(what: string, { setDisabled: write }: McpCommandParts): CommandAnswer {
-  if (write === null) return { text: `${what} is not available here: ${OF_PROGRAM}`, level: "warning" };
+function later(what: string, { edits }: McpCommandParts): CommandAnswer {
+  if (edits === null) return { text: `${what} is not available here: ${OF_PROGRAM}`, level: "warning" };
   return { text: `${what} comes in a later version. Edit .mcp.json or ~/.config/mcp/mcp.json instead, then run /reload.`, level: "warning" };
-}
-
-function info(text: string): CommandAnswer {
-  return { text, level: "info" };
 }

@@ -2,7 +2,8 @@
 import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { visibleBlock, visibleLine } from "../../shared/visible-text.ts";
 import { serverReports, totalsOf } from "../adapter/proxy/server-report.ts";
-import { runMcpCommand, serverLines, type McpCommandParts } from "./mcp-command.ts";
+import { runMcpCommand, serverLines } from "./mcp-command.ts";
+import type { McpCommandParts } from "./mcp-subcommand.ts";
 
 const RECONNECT_ALL = "Reconnect all";
 const CLOSE = "Close";
@@ -24,9 +25,14 @@ export async function runPanel(ui: Pick<ExtensionUIContext, "select" | "notify">
 async function serverMenu(ui: Pick<ExtensionUIContext, "select" | "notify">, parts: McpCommandParts, server: string): Promise<void> {
   const { pool } = parts.adapter;
   const isDisabled = pool.state(server).at === "disabled";
-  const actions = isDisabled
-    ? { Enable: "enable" }
-    : { [pool.state(server).at === "connected" ? "Reconnect" : "Connect"]: "reconnect", Disable: "disable" };
+  const hasDirect = parts.adapter.directTools().some(({ entry }) => entry.server === server);
+  const actions: Readonly<Record<string, string>> = isDisabled
+    ? { Enable: `enable ${server}` }
+    : {
+        [pool.state(server).at === "connected" ? "Reconnect" : "Connect"]: `reconnect ${server}`,
+        Disable: `disable ${server}`,
+        [hasDirect ? "Keep its tools behind mcp" : "Show its tools to the model by name"]: `direct ${server} ${hasDirect ? "off" : "on"}`,
+      };
   const shown = Object.keys(actions);
   const picked = await ui.select(visibleLine(serverLines(parts).find(({ name }) => name === server)?.line ?? server), [
     ...shown,
@@ -34,8 +40,8 @@ async function serverMenu(ui: Pick<ExtensionUIContext, "select" | "notify">, par
     BACK,
   ]);
   if (picked === "Tools") ui.notify(toolLines(parts, server), "info");
-  const command = picked === undefined ? undefined : (actions as Readonly<Record<string, string>>)[picked];
-  if (command !== undefined) await say(ui, parts, `${command} ${server}`);
+  const command = picked === undefined ? undefined : actions[picked];
+  if (command !== undefined) await say(ui, parts, command);
 }
 
 async function say(ui: Pick<ExtensionUIContext, "notify">, parts: McpCommandParts, command: string): Promise<void> {

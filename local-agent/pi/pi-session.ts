@@ -3,6 +3,7 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import type { Adapter } from "../adapter/adapter.ts";
 import { systemTimers } from "../node/system-time.ts";
 import { attachAdapter } from "./attach-adapter.ts";
+import type { SessionFiles } from "./config-edits.ts";
 import type { PiConfigOptions } from "./configuration.ts";
 import { createKeptApprovals } from "./kept-approvals.ts";
 import { EMPTY_STATUS, MCP_STATUS_EVENT } from "./mcp-status.ts";
@@ -13,7 +14,8 @@ import { createSessionAdapter, type SessionAdapter } from "./session-adapter.ts"
 
 export interface PiSession {
   readonly adapter: SessionAdapter;
-  cwd(): string;
+  /** Where it is configured. */
+  readonly files: () => SessionFiles;
   /** Whether anything is to be connected before somebody uses it. */
   startsAtOnce(): Promise<boolean>;
   /** The session is there: what comes up from now on may ask its person. Never rejects. */
@@ -72,7 +74,7 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
 
   return {
     adapter,
-    cwd: () => context?.cwd ?? process.cwd(),
+    files: () => ({ cwd: context?.cwd ?? process.cwd(), configPath: options().configPath }),
     async startsAtOnce() {
       const { piConfig, startsAtOnce } = await import("./configuration.ts");
       return startsAtOnce(await piConfig(host, options()).load());

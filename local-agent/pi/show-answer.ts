@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import { visibleBlock } from "../../shared/visible-text.ts";
-import type { CommandAnswer } from "./mcp-command.ts";
+import type { CommandAnswer } from "./mcp-subcommand.ts";
 
 const STDOUT = 1;
 

@@ -99,6 +99,21 @@ describe("RPC mode", () => {
     expect(called).toMatchObject({ text: "slept", isError: false });
   });
 
+  test("[PI76] /mcp direct shows the model other tools at once, and keeps it", async () => {
+    const from = pi.events.length;
+    const big = 'good_big {"bytes":10}';
+    expect(toolEnds(await pi.prompt(big)).at(-1)).toMatchObject({ isError: true });
+    pi.send({ type: "prompt", message: "/mcp direct good big" });
+    await noted("good: 1 of 12 tools are direct: good_big. Kept in", from);
+    expect(toolEnds(await pi.prompt(big)).at(-1)).toMatchObject({ isError: false });
+    const file = join(place.home.root, ".pi/mcp.json");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mcpServers: { good: { directTools: ["big"] } } });
+    pi.send({ type: "prompt", message: "/mcp direct good echo" });
+    await noted("direct: good_echo. Kept in", from);
+    expect(toolEnds(await pi.prompt('good_echo {"text":"again direct"}')).at(-1)).toMatchObject({ text: "again direct", isError: false });
+    rmSync(join(place.home.root, ".pi"), { recursive: true });
+  });
+
   test("[PI63] a prompt of a server is a command whose text goes to the model", async () => {
     const events = await pi.prompt("/mcp__good__greet Ada tone=warm");
     expect(JSON.stringify(events)).toContain("Heard: Greet Ada (warm).");

@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createConfigFiles } from "../../../local-agent/node/config-files.ts";
+import { keepDirectTools } from "../../../local-agent/node/direct-choice.ts";
 import { setServerState } from "../../../local-agent/node/project-override.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
@@ -110,4 +111,55 @@ test("[UC60] any name is a name", async () => {
   const { options, text } = project();
   await setServerState('a.b/"c"', "disabled", options);
   expect(JSON.parse(text())).toEqual({ mcpServers: { 'a.b/"c"': { disabled: true } } });
+});
+
+describe("which tools are direct", () => {
+  const directOf = async (options: ReturnType<typeof project>["options"], name: string) => {
+    const configured = (await createConfigFiles(options).load()).servers.get(name);
+    return configured?.state === "enabled" ? configured.definition.directTools : null;
+  };
+
+  test("[UC62] is kept in Pi's directory for a server of the account, and the account's own file is left alone", async () => {
+    const { home, options, file } = project();
+    const shared = readFileSync(join(home, ".agents/mcp.json"), "utf8");
+    const own = join(home, ".pi/agent/mcp.json");
+    expect(await keepDirectTools("x", ["one", "two"], options)).toEqual({ ok: true, value: own });
+    expect(JSON.parse(readFileSync(own, "utf8"))).toEqual({ mcpServers: { x: { directTools: ["one", "two"] } } });
+    expect(readFileSync(join(home, ".agents/mcp.json"), "utf8")).toBe(shared);
+    expect(existsSync(file)).toBe(false);
+    expect(await directOf(options, "x")).toEqual(["one", "two"]);
+  });
+
+  test("[UC62] is kept in the file that takes the place of Pi's, and in the only one that counts", async () => {
+    const { home, options } = project();
+    const once = { ...options, configPath: join(home, "once.json") };
+    expect(await keepDirectTools("x", true, once)).toEqual({ ok: true, value: join(home, "once.json") });
+    expect(await directOf(once, "x")).toBe(true);
+    const exclusive = { ...once, env: { PI_MCP_CONFIG_MODE: "exclusive" } };
+    expect(await keepDirectTools("x", "search", exclusive)).toEqual({ ok: true, value: join(home, "once.json") });
+    expect(JSON.parse(readFileSync(join(home, "once.json"), "utf8"))).toEqual({ mcpServers: { x: { directTools: "search" } } });
+  });
+
+  test("[UC62] is kept in the project's strongest file for what a file of the project says", async () => {
+    const { cwd, options, file, write } = project();
+    write(join(cwd, ".mcp.json"), JSON.stringify({ mcpServers: { ours: { command: "c", directTools: true } } }));
+    expect(await keepDirectTools("ours", false, options)).toEqual({ ok: true, value: file });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mcpServers: { ours: { directTools: false } } });
+    expect(await directOf(options, "ours")).toBe(false);
+  });
+
+  test("[UC62] of a program that lies in the project, but which the account configures, in Pi's directory", async () => {
+    const { home, options, write } = project();
+    write(join(home, ".agents/mcp.json"), JSON.stringify({ mcpServers: { near: { command: "./server" } } }));
+    expect(await keepDirectTools("near", true, options)).toEqual({ ok: true, value: join(home, ".pi/agent/mcp.json") });
+    expect(await directOf(options, "near")).toBe(true);
+  });
+
+  test("[UC62] what no file configures, and a file that is no configuration, are said so", async () => {
+    const { home, options, write } = project();
+    expect(await keepDirectTools("nobody", true, options)).toMatchObject({ ok: false, error: expect.stringContaining('"nobody"') });
+    write(join(home, ".pi/agent/mcp.json"), "{ broken");
+    expect(await keepDirectTools("x", true, options)).toMatchObject({ ok: false, error: expect.stringContaining("correct it first") });
+    expect(readFileSync(join(home, ".pi/agent/mcp.json"), "utf8")).toBe("{ broken");
+  });
 });

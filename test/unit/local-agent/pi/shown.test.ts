@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Adapter } from "../../../../local-agent/adapter/adapter.ts";
 import { attachAdapter } from "../../../../local-agent/pi/attach-adapter.ts";
 import { footerText } from "../../../../local-agent/pi/footer.ts";
-import { completionsOf, runMcpCommand, type McpCommandParts } from "../../../../local-agent/pi/mcp-command.ts";
+import { completionsOf, runMcpCommand } from "../../../../local-agent/pi/mcp-command.ts";
+import type { McpCommandParts } from "../../../../local-agent/pi/mcp-subcommand.ts";
 import { statusSnapshot } from "../../../../local-agent/pi/mcp-status.ts";
 import { adapterCall, adapterUnderTest, type Scene } from "../../../support/adapter-under-test.ts";
 import { waitUntil } from "../../../support/wait-until.ts";
@@ -73,7 +74,7 @@ test("[PI67] /mcp token names the command of a shell, and does not repeat a toke
 });
 
 function commandParts(adapter: Adapter): McpCommandParts {
-  return { adapter, signal: new AbortController().signal, setDisabled: null, now: () => 0 };
+  return { adapter, signal: new AbortController().signal, edits: null, now: () => 0 };
 }
 
 describe("the notes", () => {
