@@ -7,6 +7,7 @@ import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { createConfigFiles } from "../node/config-files.ts";
 import { addressOf } from "../node/configured-values.ts";
 import { keyringTokens, type TokenStore } from "../node/keyring-tokens.ts";
+import { removedText, shownAddress, tokenState, tokenText } from "../node/token-state.ts";
 import { jsonLine } from "./json-line.ts";
 import { readSecret, type SecretTerminal } from "./secret-input.ts";
 import { refuseInToolShell } from "./tool-shell.ts";
@@ -38,29 +39,20 @@ export async function runUpstreamTokenCommand(order: UpstreamTokenOrder, around:
   if (order.kind !== "status") refuseInToolShell(around.isToolShell, `pimcp upstream-token ${order.kind}`);
   if (order.kind === "remove") {
     const removed = await orFailed(store.remove(server));
-    show(json ? jsonLine({ server, removed }) : removed ? `The token of ${name} is removed.\n` : `No token was kept for ${name}.\n`);
+    show(json ? jsonLine({ server, removed }) : `${removedText(removed, server)}\n`);
     return EXIT.asked;
   }
   const configured = await configuredAddress(order, around);
   if (order.kind === "status") {
-    const kept = await orFailed(store.status(server));
-    const token = kept === null ? null : await orFailed(store.read(server, configured.href));
-    const state = kept === null ? "none" : token === null ? "other-address" : "kept";
-    show(json ? jsonLine({ server, address: shownAddress(configured), token: state }) : `${STATES[state](name, shownAddress(configured))}\n`);
+    const state = await orFailed(tokenState(store, server, configured));
+    show(json ? jsonLine({ server, address: shownAddress(configured), token: state }) : `${tokenText(state, server, configured)}\n`);
     return EXIT.asked;
   }
   const token = await readSecret(`Token for ${name} at ${shownAddress(configured)}: `, around.terminal);
   await orFailed(store.write(server, configured.href, token));
-  show(json ? jsonLine({ server, address: shownAddress(configured), token: "kept" }) : `${STATES.kept(name, shownAddress(configured))}\n`);
+  show(json ? jsonLine({ server, address: shownAddress(configured), token: "kept" }) : `${tokenText("kept", server, configured)}\n`);
   return EXIT.asked;
 }
-
-const STATES = {
-  none: (name: string) => `No token is kept for ${name}.`,
-  kept: (name: string, address: string) => `A token is kept for ${name}, for ${address} only.`,
-  "other-address": (name: string, address: string) =>
-    `A token is kept for ${name}, but for another address than ${address}: it is not sent there. Set it anew.`,
-} as const;
 
 async function configuredAddress(order: StoreOrder, { cwd, home, env, platform }: UpstreamTokenSurroundings): Promise<URL> {
   const root = resolve(cwd, expandHome(order.root ?? (env["PI_AS_MCP_ROOT"] || "."), home));
@@ -81,11 +73,6 @@ async function configuredAddress(order: StoreOrder, { cwd, home, env, platform }
   } catch (error) {
     throw new StartFailure(`The address of ${name} cannot be told: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-/** Queries may hold keys. */
-function shownAddress({ origin, pathname }: URL): string {
-  return visibleLine(`${origin}${pathname}`, 300);
 }
 
 async function orFailed<T>(work: Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 /** What the person at the terminal is told of the MCP servers: the adapter's notices, and what servers with `debug` log. */
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
-import type { PoolEvent, UpstreamPool } from "../adapter/upstream/upstream-pool.ts";
+import { showLogs } from "../adapter/upstream/debug-logs.ts";
+import type { UpstreamPool } from "../adapter/upstream/upstream-pool.ts";
 
 interface ToldAdapter {
   readonly pool: Pick<UpstreamPool, "subscribe" | "definition">;
@@ -14,16 +15,8 @@ export function tellOfUpstreams({ pool, subscribe }: ToldAdapter, tell: (line: s
   subscribe((event) => {
     if (event.t === "notice" && left-- > 0) tell(event.text);
   });
-  pool.subscribe((event) => {
-    if (event.t === "log" && pool.definition(event.server)?.debug === true) tell(logLine(event));
-  });
+  showLogs(pool, (server, text) => tell(visibleLine(`${server}: ${text}`)));
 }
 
 /** A server whose list is another one each time has something to be said of each. */
 const MAX_NOTICES = 100;
-
-/** A stranger's words: in one line, with nothing in it that could drive a terminal. */
-function logLine({ server, level, logger, data }: Extract<PoolEvent, { readonly t: "log" }>): string {
-  const text = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
-  return visibleLine(`${server}: [${level}] ${logger === null ? "" : `${logger}: `}${text}`);
-}

@@ -7,6 +7,7 @@ import type { AdapterSettings, HttpServer, ServerDefinition } from "../adapter/c
 import type { Environment, OpenedTransport, TransportFactory, TransportFailure } from "../adapter/ports.ts";
 import type { Clock, Log, Timers } from "../../shared/ports.ts";
 import { err, ok } from "../../shared/result.ts";
+import { hostBrand } from "./agent-directory.ts";
 import type { BearerSource, StoredTokens } from "./bearer-tokens.ts";
 import type { ValueHost } from "./configured-values.ts";
 import type { HttpRequestOptions } from "./open-http.ts";
@@ -145,7 +146,7 @@ function traces(options: UpstreamTransportsOptions): (definition: ServerDefiniti
     const { protocolTrace } = await import("./protocol-trace.ts");
     const { file, maxBytes, maxEvents } = options.trace?.() ?? DEFAULT_TRACE;
     const time = new Date(options.clock.now()).toISOString().replaceAll(/[:.]/g, "-");
-    const path = file ?? join(".pi", "mcp-traces", `mcp-${time}-${options.newId().slice(0, 8)}.jsonl`);
+    const path = file ?? join(hostBrand(options.env).configDir, "mcp-traces", `mcp-${time}-${options.newId().slice(0, 8)}.jsonl`);
     return protocolTrace(resolve(options.cwd, path), { maxBytes, maxEvents }, options.clock);
   });
   return async (definition) => (definition.trace || options.trace?.()?.enabled === true ? open() : null);

@@ -5,7 +5,7 @@ import { MCP_STATUS_EVENT, statusSnapshot } from "./mcp-status.ts";
 import type { PiHost } from "./pi-host.ts";
 import type { PiTools } from "./pi-tools.ts";
 import type { PromptCommands } from "./prompt-commands.ts";
-import { startupNotice } from "./startup-notice.ts";
+import { configNotice, startupNotice } from "./startup-notice.ts";
 
 export interface Attached {
   readonly host: PiHost;
@@ -15,7 +15,8 @@ export interface Attached {
 
 /** The returned function lets go: nothing the adapter does afterwards is seen in Pi. */
 export function attachAdapter(adapter: Adapter, { host, tools, prompts }: Attached): () => void {
-  const tellStart = startupNotice(adapter, (text, level) => host.session()?.ui.notify(text, level));
+  const tell = (text: string, level: "info" | "warning"): void => host.session()?.ui.notify(text, level);
+  const tellStart = startupNotice(adapter, tell);
   const onChange = (): void => {
     host.pi.events.emit(MCP_STATUS_EVENT, statusSnapshot(adapter, Date.now()));
     host.session()?.ui.setStatus("mcp", footerText(adapter));
@@ -24,6 +25,7 @@ export function attachAdapter(adapter: Adapter, { host, tools, prompts }: Attach
   tools.sync(adapter);
   prompts.sync(adapter);
   onChange();
+  configNotice(adapter, tell);
   return adapter.subscribe((event) => {
     if (event.t === "tools") tools.sync(adapter);
     if (event.t === "prompts") prompts.sync(adapter);

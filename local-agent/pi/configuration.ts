@@ -8,7 +8,7 @@ import type { ConfigLayer } from "../adapter/config/merge.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import type { ConfigSource } from "../adapter/ports.ts";
 import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";
-import { createConfigFiles } from "../node/config-files.ts";
+import { createConfigFiles, type ConfigFilesOptions } from "../node/config-files.ts";
 import { packageWarnings } from "./package-servers.ts";
 import type { PiHost } from "./pi-host.ts";
 
@@ -23,23 +23,26 @@ export interface PiConfigOptions {
 export function piConfig(host: PiHost, { config, configPath }: PiConfigOptions): ConfigSource {
   return {
     load: async () => {
-      const cwd = host.session()?.cwd ?? process.cwd();
-      const registered = registeredLayers(host);
+      const files = sessionFiles(host, configPath);
       // [PI3] Nothing of the machine's files counts then.
-      if (config !== null) return createMemoryConfig(config, { env: process.env, project: cwd, weakest: registered }).load();
-      const files = createConfigFiles({
-        cwd,
-        env: process.env,
-        home: homedir(),
-        platform: process.platform,
-        argv: process.argv.slice(2),
-        ...(configPath !== null && { configPath }),
-        weakest: registered,
-        trustsProjectSettings: () => host.session()?.isProjectTrusted() === true,
-      });
-      const [read, warnings] = await Promise.all([files.load(), packageWarnings(host.pi, cwd)]);
+      if (config !== null) return createMemoryConfig(config, { env: files.env, project: files.cwd, weakest: registeredLayers(host) }).load();
+      const [read, warnings] = await Promise.all([createConfigFiles(files).load(), packageWarnings(host.pi, files.cwd)]);
       return { ...read, warnings: [...read.warnings, ...warnings] };
     },
+  };
+}
+
+/** Which files count for the session, and what lies below them. @param configPath as in `PiConfigOptions` */
+export function sessionFiles(host: PiHost, configPath: string | null): ConfigFilesOptions {
+  return {
+    cwd: host.session()?.cwd ?? process.cwd(),
+    env: process.env,
+    home: homedir(),
+    platform: process.platform,
+    argv: process.argv.slice(2),
+    ...(configPath !== null && { configPath }),
+    weakest: registeredLayers(host),
+    trustsProjectSettings: () => host.session()?.isProjectTrusted() === true,
   };
 }
 

@@ -17,7 +17,7 @@ export function installExtension(pi: ExtensionAPI, given: PiConfigOptions): void
   const session = createPiSession(pi, given);
   pi.registerFlag("mcp-config", { type: "string", description: "MCP configuration file, in place of mcp.json in Pi's directory" });
   pi.registerFlag("shared", { type: "boolean", description: "Use the MCP servers of a running pimcp instead of starting them again" });
-  registerCommands(pi, { session: session.adapter, files: given.config === null ? session.files : null });
+  registerCommands(pi, { session: session.adapter, edits: session.edits });
   refuseRuntimeServers(pi);
   const sessionless = startWithoutSession(session);
 
@@ -29,6 +29,13 @@ export function installExtension(pi: ExtensionAPI, given: PiConfigOptions): void
   pi.on("session_shutdown", () => {
     sessionless.cancel();
     return session.end();
+  });
+  pi.on("resources_discover", async ({ cwd }) => {
+    const now = session.adapter.state();
+    if (now.at !== "ready" || now.adapter.scriptTool() === null) return undefined;
+    const { scriptingSkill } = await import("./scripting-skill.ts");
+    const skill = scriptingSkill(pi, cwd);
+    return skill === null ? undefined : { skillPaths: [skill] };
   });
   pi.on("mcp_servers_change", () => session.restart());
   // What servers offer that are kept connected is to be known when the model is asked.

@@ -3,8 +3,11 @@ import { nearest } from "../../shared/nearest.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { serverReports, type ServerReport } from "../adapter/proxy/server-report.ts";
+import { configReport } from "../adapter/config/config-report.ts";
+import { configText, serverText } from "../adapter/config/config-text.ts";
 import { DIRECT_WORDS, direct } from "./direct-command.ts";
 import { info, NOTHING, OF_PROGRAM, unknownServer, type CommandAnswer, type McpCommandParts, type Subcommand } from "./mcp-subcommand.ts";
+import { token } from "./token-command.ts";
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   status,
@@ -14,7 +17,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   disable: (parts, server) => setDisabled(parts, server, true),
   enable: (parts, server) => setDisabled(parts, server, false),
   direct,
-  token: () => ({ text: TOKENS, level: "info" }),
+  token,
+  config,
   setup: (parts) => later("Guided setup", parts),
   edit: (parts) => later("Editing the files from here", parts),
   logout: (parts) => later("Signing in to MCP servers, and out of them,", parts),
@@ -38,12 +42,29 @@ export async function runMcpCommand(parts: McpCommandParts, typed: string): Prom
 export function completionsOf(typed: string, servers: readonly string[]): string[] {
   const [name = "", ...rest] = typed.split(/\s+/);
   if (rest.length === 0) return Object.keys(SUBCOMMANDS).filter((word) => word.startsWith(name));
-  if (!["reconnect", "disable", "enable", "direct"].includes(name)) return [];
   const begun = rest.join(" ");
-  const next = name === "direct" ? [...servers, ...servers.flatMap((server) => DIRECT_WORDS.map((word) => `${server} ${word}`))] : servers;
-  // The words come once the server is there, as servers do once the subcommand is.
-  const shown = next.filter((line) => line.startsWith(begun) && (servers.includes(line) || servers.some((server) => begun.startsWith(`${server} `))));
-  return shown.map((line) => `${name} ${line}`);
+  const lines = linesAfter(name, servers);
+  // A second word comes once the first is there, as these come once the subcommand is.
+  const isEarly = (line: string): boolean => lines.some((other) => line.startsWith(`${other} `) && !begun.startsWith(`${other} `));
+  return lines.filter((line) => line.startsWith(begun) && !isEarly(line)).map((line) => `${name} ${line}`);
+}
+
+function linesAfter(name: string, servers: readonly string[]): readonly string[] {
+  const each = (words: readonly string[], line: (server: string, word: string) => string) =>
+    words.flatMap((word) => servers.map((server) => line(server, word)));
+  switch (name) {
+    case "reconnect":
+    case "disable":
+    case "enable":
+    case "config":
+      return servers;
+    case "direct":
+      return [...servers, ...each(DIRECT_WORDS, (server, word) => `${server} ${word}`)];
+    case "token":
+      return ["status", "remove", ...each(["status", "remove"], (server, word) => `${word} ${server}`)];
+    default:
+      return [];
+  }
 }
 
 async function reconnect({ adapter, signal }: McpCommandParts, server: string | undefined): Promise<CommandAnswer> {
@@ -72,8 +93,13 @@ async function setDisabled({ adapter, edits }: McpCommandParts, server: string |
   }
 }
 
-/** What was typed after it is not repeated: it may be a token. */
-const TOKENS = "Bearer tokens are kept from a shell: pimcp upstream-token set|status|remove <server>. What is typed here stays in Pi's history.";
+/** [PI79] As `pimcp config` says it, for the session as it was read. */
+function config({ adapter, home }: McpCommandParts, server: string | undefined): CommandAnswer {
+  const report = configReport(adapter.config);
+  if (server === undefined) return info(configText(report, home).trimEnd());
+  const found = report.servers.find(({ name }) => name === server);
+  return found === undefined ? unknownServer(server, adapter.pool.servers()) : info(serverText(found, home));
+}
 
 function status(parts: McpCommandParts): CommandAnswer {
   const { config } = parts.adapter;

@@ -2,6 +2,7 @@
 import { nearest } from "../../shared/nearest.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { DirectTools } from "../adapter/config/server-definition.ts";
+import type { TokenStore } from "../node/keyring-tokens.ts";
 
 /** A subcommand's answer, and whether it is a complaint. */
 export interface CommandAnswer {
@@ -20,6 +21,10 @@ export interface McpCommandParts {
   readonly signal: AbortSignal;
   /** Null where there is no file to write (`createMcpAdapter({ config })`). */
   readonly edits: ConfigEdits | null;
+  /** The operating system's, loaded when it is asked. */
+  readonly tokens: () => Promise<TokenStore>;
+  /** Absolute: what `~` stands for. */
+  readonly home: string;
   readonly now: () => number;
 }
 

@@ -14,10 +14,15 @@ const MAX_PACKAGES = 100;
 /** [PI68] One for each package of Pi's settings that has such servers. Never rejects. */
 export async function packageWarnings(pi: ExtensionAPI, cwd: string): Promise<readonly ConfigWarning[]> {
   const home = homedir();
-  const roots = [join(cwd, hostBrand(process.env).configDir), agentDirectory(process.env, home)];
-  const manifests = packageSources(pi).map((source) => roots.map((root) => join(packageDirectory(source, root, home), "package.json")));
+  const manifests = packageSources(pi).map((source) => packageDirectories(source, cwd, home).map((directory) => join(directory, "package.json")));
   const warnings = await Promise.all(manifests.map(warningOf));
   return warnings.flat();
+}
+
+/** Where a package of Pi's settings may lie: the project's settings and the account's do not say whose it is. Absolute, existing or not. */
+export function packageDirectories(source: string, cwd: string, home: string): readonly string[] {
+  const roots = [join(cwd, hostBrand(process.env).configDir), agentDirectory(process.env, home)];
+  return roots.map((root) => packageDirectory(source, root, home));
 }
 
 function packageSources(pi: ExtensionAPI): readonly string[] {

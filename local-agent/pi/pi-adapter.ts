@@ -7,6 +7,8 @@ import { nodePorts } from "../node/adapter-ports.ts";
 import { silentLog } from "../node/log-sinks.ts";
 import { systemClock, systemTimers } from "../node/system-time.ts";
 import { piConfig, type PiConfigOptions } from "./configuration.ts";
+import { showLogs } from "../adapter/upstream/debug-logs.ts";
+import { createDebugLines } from "./debug-lines.ts";
 import { createDialogApprover } from "./dialog-approver.ts";
 import { createDialogForms } from "./dialog-forms.ts";
 import type { KeptApprovals } from "./kept-approvals.ts";
@@ -23,6 +25,7 @@ export interface PiAdapterParts {
 
 export async function createPiAdapter({ host, kept, tools }: PiAdapterParts, options: PiConfigOptions): Promise<Adapter> {
   let read: UpstreamConfig | undefined;
+  const debug = createDebugLines(host, systemClock);
   const ports = nodePorts({
     cwd: host.session()?.cwd ?? process.cwd(),
     env: process.env,
@@ -31,6 +34,7 @@ export async function createPiAdapter({ host, kept, tools }: PiAdapterParts, opt
     outputDir: tmpdir(),
     trust: piTrust(host),
     trace: () => read?.settings.trace ?? null,
+    showErrorOutput: debug,
     clock: systemClock,
     timers: systemTimers,
     log: silentLog,
@@ -52,6 +56,7 @@ export async function createPiAdapter({ host, kept, tools }: PiAdapterParts, opt
     tools,
   );
   read = adapter.config;
+  showLogs(adapter.pool, debug);
   return adapter;
 }
 

@@ -2,11 +2,12 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Adapter } from "../adapter/adapter.ts";
 import { systemTimers } from "../node/system-time.ts";
+import { visibleLine } from "../../shared/visible-text.ts";
 import { attachAdapter } from "./attach-adapter.ts";
-import type { SessionFiles } from "./config-edits.ts";
 import type { PiConfigOptions } from "./configuration.ts";
 import { createKeptApprovals } from "./kept-approvals.ts";
 import { EMPTY_STATUS, MCP_STATUS_EVENT } from "./mcp-status.ts";
+import type { ConfigEdits } from "./mcp-subcommand.ts";
 import type { PiHost } from "./pi-host.ts";
 import { createPiTools } from "./pi-tools.ts";
 import { createPromptCommands } from "./prompt-commands.ts";
@@ -14,8 +15,8 @@ import { createSessionAdapter, type SessionAdapter } from "./session-adapter.ts"
 
 export interface PiSession {
   readonly adapter: SessionAdapter;
-  /** Where it is configured. */
-  readonly files: () => SessionFiles;
+  /** Null where no file may be written: the program that runs Pi gave the servers. */
+  readonly edits: ConfigEdits | null;
   /** Whether anything is to be connected before somebody uses it. */
   startsAtOnce(): Promise<boolean>;
   /** The session is there: what comes up from now on may ask its person. Never rejects. */
@@ -50,10 +51,21 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
   function onReady(made: Adapter): () => void {
     const unwatch = watchLife(pi, () => void adapter.end());
     const detach = attachAdapter(made, { host, tools, prompts });
+    tellOfOtherName(made);
     return () => {
       unwatch();
       detach();
     };
+  }
+
+  function tellOfOtherName({ pool }: Adapter): void {
+    const name = tools.proxyName();
+    if (name === "mcp" || pool.servers().length === 0) return;
+    const servers = pool
+      .servers()
+      .slice(0, 10)
+      .map((server) => visibleLine(server, 100));
+    context?.ui.notify(`Another extension has the tool mcp. The model reaches these MCP servers by ${name}: ${servers.join(", ")}.`, "warning");
   }
 
   async function start(): Promise<void> {
@@ -74,7 +86,8 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
 
   return {
     adapter,
-    files: () => ({ cwd: context?.cwd ?? process.cwd(), configPath: options().configPath }),
+    edits:
+      given.config === null ? editsOf(() => import("./config-edits.ts").then((edits) => edits.createConfigEdits(host, options().configPath))) : null,
     async startsAtOnce() {
       const { piConfig, startsAtOnce } = await import("./configuration.ts");
       return startsAtOnce(await piConfig(host, options()).load());
@@ -92,6 +105,14 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
       await adapter.end();
       pi.events.emit(MCP_STATUS_EVENT, EMPTY_STATUS);
     },
+  };
+}
+
+/** What writes files is loaded when something is to be written. */
+function editsOf(load: () => Promise<ConfigEdits>): ConfigEdits {
+  return {
+    setDisabled: async (server, disabled) => (await load()).setDisabled(server, disabled),
+    keepDirectTools: async (server, directTools) => (await load()).keepDirectTools(server, directTools),
   };
 }
 

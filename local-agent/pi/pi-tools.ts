@@ -6,11 +6,14 @@ import { PI_TOOLS } from "../adapter/catalog/direct-selection.ts";
 import type { AdapterSettings } from "../adapter/config/server-definition.ts";
 import type { HostTool } from "../adapter/proxy/host-tools.ts";
 import { StartTimeout } from "./session-adapter.ts";
+import { createToolNames } from "./tool-names.ts";
 import { toolRenderers } from "./tool-rendering.ts";
 
 export interface PiTools {
   /** Registers what is new or changed and hides what is gone. Changes nothing where nothing changed, so that prompt caches stay valid. */
   sync(adapter: Adapter): void;
+  /** [PI80] What `mcp` is called: Pi keeps the first tool of a name, and another extension of the session may have had it. */
+  readonly proxyName: () => string;
   /** [PI13] The adapter could not be made: `mcp` is there all the same, says why, and tries again at each use. */
   offerRetry(cause: string): void;
   /** Whether Pi has a tool by this name that is not of this adapter. */
@@ -33,6 +36,7 @@ interface Registered {
 /** @param adapter the one of now: tools outlive the adapter they were registered for */
 export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>): PiTools {
   const registered = new Map<string, Registered>();
+  const names = createToolNames({ isOwn: (name) => registered.has(name), others: () => otherTools(pi) });
 
   function register(tool: OfferedTool, { settings, shown, run }: { settings: Rendering; shown: Shown; run: Run }): void {
     const looks = JSON.stringify([tool, settings, shown]);
@@ -82,6 +86,7 @@ export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>)
   return {
     isNative,
     hostTools,
+    proxyName: () => names.free(PROXY),
     sync(now) {
       const { settings } = now.config;
       const wanted = new Set<string>();
@@ -90,8 +95,8 @@ export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>)
         wanted.add(tool.name);
         register(tool, { settings: renderingOf(settings), shown, run });
       };
-      offer(now.proxyTool(), (current, call) => current.mcp(call));
-      offer(now.scriptTool(), (current, call) => current.script(call));
+      offer(names.named(now.proxyTool()), (current, call) => current.mcp(call));
+      offer(names.named(now.scriptTool()), (current, call) => current.script(call));
       for (const tool of now.directTools()) {
         if (!isNative(tool.name)) offer(tool, (current, call) => current.direct(tool.name, call), tool.shown ? "always" : "when found");
       }
@@ -102,10 +107,12 @@ export function createPiTools(pi: ExtensionAPI, adapter: () => Promise<Adapter>)
       for (const [name, { looks }] of registered) if (looks !== null && !wanted.has(name)) hide(name);
     },
     offerRetry(cause) {
-      register(retryTool(cause), { settings: DEFAULT_RENDERING, shown: "always", run: (current, call) => current.mcp(call) });
+      register(names.named(retryTool(cause)), { settings: DEFAULT_RENDERING, shown: "always", run: (current, call) => current.mcp(call) });
     },
   };
 }
+
+const PROXY = "mcp";
 
 type Rendering = Pick<AdapterSettings, "toolResultRendering" | "collapsedResultLines">;
 const DEFAULT_RENDERING: Rendering = { toolResultRendering: "boxed", collapsedResultLines: 3 };

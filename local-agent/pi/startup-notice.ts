@@ -1,9 +1,18 @@
-/** What the person is told once the servers that connect at the start have done so, or have not. */
+/** What the person is told at the start of a session: what is wrong with the configuration, and how connecting went. */
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";
 
 type Tell = (text: string, level: "info" | "warning") => void;
+
+/** [PI77] A file with a mistake may be all that there is, and then nothing else shows that it was read. */
+export function configNotice({ config: { warnings } }: Pick<Adapter, "config">, tell: Tell): void {
+  const [first, ...more] = warnings;
+  if (first === undefined) return;
+  const server = first.server === null ? "" : ` (${first.server})`;
+  const rest = more.length === 0 ? "" : ` /mcp status shows ${more.length} more.`;
+  tell(`MCP configuration: ${visibleLine(`${first.file}${server}: ${first.message}`, 600)}.${rest}`, "warning");
+}
 
 /** [PI53] To be called at each change; tells at most once, when none of them is connecting any more. */
 export function startupNotice({ pool, config }: Adapter, tell: Tell): () => void {

@@ -10,7 +10,7 @@ const repository = join(import.meta.dirname, "../..");
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
-  readonly pi: { readonly extensions: readonly string[]; readonly skills: readonly string[] };
+  readonly pi: { readonly extensions: readonly string[] };
 }
 
 let folder: string;
@@ -77,7 +77,7 @@ test("[PI8] plain Node imports the adapter's factory from it, and TypeScript fin
 
 test("[PI9] Pi loads it from where npm put it, with its skill, and none of Pi comes with it", async () => {
   expect(Object.keys(manifest.dependencies).filter((name) => name.startsWith("@earendil-works/"))).toEqual([]);
-  for (const path of [...manifest.pi.extensions, ...manifest.pi.skills]) expect(existsSync(join(installed, path))).toBe(true);
+  for (const path of manifest.pi.extensions) expect(existsSync(join(installed, path))).toBe(true);
   expect(existsSync(join(installed, "skills/mcp-scripting/SKILL.md"))).toBe(true);
   await using place = piPlace({ mcpServers: { good: { fixture: "good" } } });
   const { events } = await runPi(place, { mode: "json", prompt: 'mcp {"tool":"good_echo","args":{"text":"packed"}}', extension: installed });

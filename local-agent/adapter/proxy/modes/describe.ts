@@ -25,7 +25,7 @@ function textOf(entry: CatalogEntry, needsApproval: boolean): string {
   const { heading, text } = describeParameters(entry.inputSchema);
   return [
     `${entry.displayed}${needsApproval ? " (requires approval)" : ""}`,
-    `Server: ${quoted(entry.server)}`,
+    `Server: ${quoted(entry.server)}${entry.freshness === "stale" ? " (from an old list, which a call makes anew)" : ""}`,
     ...(entry.resourceUri === null ? [] : [`Reads the resource ${quoted(entry.resourceUri)}`]),
     "",
     ...(entry.description === "" ? (entry.title === null ? [] : [entry.title, ""]) : [entry.description, ""]),

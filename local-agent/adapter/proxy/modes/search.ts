@@ -64,7 +64,7 @@ function ownLine(entry: CatalogEntry): string {
 }
 
 function textOf(asked: SearchMode, { hits, total, nextOffset }: FoundPage, isAnswered: boolean, parts: ProxyParts): string {
-  const notes = [...(nextOffset === null ? [] : [`More: offset ${nextOffset}.`]), ...absentees(parts)];
+  const notes = [...(nextOffset === null ? [] : [`More: offset ${nextOffset}.`]), ...oldLists(hits), ...absentees(parts)];
   if (hits.length === 0) {
     const none =
       total > 0
@@ -84,6 +84,12 @@ function parametersOf({ inputSchema, displayed }: CatalogEntry): string | null {
   if (takesNothing(inputSchema)) return null;
   const { text } = describeParameters(inputSchema);
   return text.length <= PARAMETER_CHARS ? text : `(many parameters: mcp({describe: ${JSON.stringify(displayed)}}))`;
+}
+
+/** [CL68] Once for all of them: before a server is connected, most lists are such. */
+function oldLists(hits: readonly SearchHit[]): readonly string[] {
+  const servers = [...new Set(hits.flatMap(({ entry }) => (entry.freshness === "stale" ? [entry.server] : [])))];
+  return servers.length === 0 ? [] : [`From an old list, which a call makes anew: ${names(servers)}.`];
 }
 
 /** [CL61] Whose tools could not be among those found, and why. */

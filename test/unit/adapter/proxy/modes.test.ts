@@ -56,7 +56,7 @@ describe("mcp({server})", () => {
     expect(list.details).toMatchObject({ mode: "list", tools: ["shots_take_screenshot", "shots_resize-page"], count: 2, hasInstructions: true });
   });
 
-  test("[CL53] needs no connection for what is known, and marks an old list", async () => {
+  test("[CL53] [CL68] needs no connection for what is known, and marks an old list until it is made anew", async () => {
     const metadata = memoryMetadataStore();
     const first = await connected({ shots }, { metadata });
     await first.adapter.close();
@@ -67,7 +67,12 @@ describe("mcp({server})", () => {
     expect(textOf(list)).toContain("(an old list; it is made anew when it connects): 2 tools");
     expect(list.details).toMatchObject({ cached: true, stale: true });
     expect(textOf(await under.mcp({}))).toContain('"shots": connects when it is used, 2 tools (an old list)');
-    expect(textOf(await under.mcp({ search: "screenshot" }))).toContain("shots_take_screenshot");
+    const old = "rom an old list, which a call makes anew";
+    expect(textOf(await under.mcp({ search: "screenshot" }))).toMatch(new RegExp(`shots_take_screenshot[^]*\\nF${old}: "shots"\\.$`));
+    expect(textOf(await under.mcp({ describe: "shots_take_screenshot" }))).toContain(`Server: "shots" (f${old})`);
+    await under.mcp({ connect: "shots" });
+    expect(textOf(await under.mcp({ search: "screenshot" }))).not.toContain(old);
+    expect(textOf(await under.mcp({ describe: "shots_take_screenshot" }))).not.toContain(old);
   });
 
   test("[CL53] says what to do when nothing is known", async () => {

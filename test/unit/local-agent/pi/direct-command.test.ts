@@ -18,7 +18,14 @@ async function commanded(servers: Parameters<typeof adapterUnderTest>[0], scene:
       return Promise.resolve(FILE);
     },
   };
-  const parts: McpCommandParts = { adapter, signal: new AbortController().signal, edits, now: () => 0 };
+  const parts: McpCommandParts = {
+    adapter,
+    signal: new AbortController().signal,
+    edits,
+    tokens: () => Promise.reject(new Error("no store")),
+    home: "/home/me",
+    now: () => 0,
+  };
   const events: string[] = [];
   adapter.subscribe(({ t }) => events.push(t));
   const names = () => adapter.directTools().map(({ name, shown }) => (shown ? name : `(${name})`));

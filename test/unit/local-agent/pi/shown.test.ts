@@ -5,8 +5,11 @@ import { attachAdapter } from "../../../../local-agent/pi/attach-adapter.ts";
 import { footerText } from "../../../../local-agent/pi/footer.ts";
 import { completionsOf, runMcpCommand } from "../../../../local-agent/pi/mcp-command.ts";
 import type { McpCommandParts } from "../../../../local-agent/pi/mcp-subcommand.ts";
+import { keyringTokens } from "../../../../local-agent/node/keyring-tokens.ts";
 import { statusSnapshot } from "../../../../local-agent/pi/mcp-status.ts";
 import { adapterCall, adapterUnderTest, type Scene } from "../../../support/adapter-under-test.ts";
+import { memoryKeyring } from "../../../support/memory-keyring.ts";
+import { httpServer } from "../../../support/server-transports.ts";
 import { waitUntil } from "../../../support/wait-until.ts";
 
 const TOOLS = { echo: {} };
@@ -66,15 +69,48 @@ test("[PI66] the report, the footer, /mcp and the tool say the same numbers", as
   );
 });
 
-test("[PI67] /mcp token names the command of a shell, and does not repeat a token", async () => {
-  const { adapter } = await adapterUnderTest({ a: { tools: TOOLS } });
-  const { text } = await runMcpCommand(commandParts(adapter), "token set a s3cret");
-  expect(text).toContain("pimcp upstream-token set|status|remove <server>");
-  expect(text).not.toContain("s3cret");
+describe("/mcp token", () => {
+  const transport = httpServer("https://a.example/mcp?key=s3cret");
+
+  test("[PI67] names the command of a shell for setting one, and does not repeat a token", async () => {
+    const { adapter } = await adapterUnderTest({ a: { tools: TOOLS } });
+    for (const typed of ["token set a s3cret", "token", "token s3cret", "token status"]) {
+      const { text } = await runMcpCommand(commandParts(adapter), typed);
+      expect(text).toContain("pimcp upstream-token set <server>");
+      expect(text).not.toContain("s3cret");
+    }
+  });
+
+  test("[PI67] status and remove ask the store, and show no part of an address that may be a key", async () => {
+    const { adapter } = await adapterUnderTest({ a: { tools: TOOLS, definition: { transport } }, b: { tools: TOOLS } });
+    const store = keyringTokens(memoryKeyring().open);
+    await store.write("a", "https://a.example/mcp?key=s3cret", "t0ken");
+    const type = async (line: string) => (await runMcpCommand({ ...commandParts(adapter), tokens: () => Promise.resolve(store) }, line)).text;
+    expect(await type("token status a")).toBe(
+      'A token is kept for a, for https://a.example/mcp only. It is not sent: "bearerTokenStore" is not true in its entry.',
+    );
+    expect(await type("token status b")).toContain("no HTTP server");
+    expect(await type("token status c")).toContain("There is no MCP server c");
+    expect(await type("token remove a")).toBe("The token of a is removed.");
+    expect(await type("token remove a")).toBe("No token was kept for a.");
+    expect(await type("token status a")).toBe("No token is kept for a.");
+  });
+
+  test("[PI67] a store that does not work is a complaint with its sentence", async () => {
+    const { adapter } = await adapterUnderTest({ a: { tools: TOOLS } });
+    expect(await runMcpCommand(commandParts(adapter), "token remove a")).toEqual({ text: "no store", level: "error" });
+  });
 });
 
 function commandParts(adapter: Adapter): McpCommandParts {
-  return { adapter, signal: new AbortController().signal, edits: null, now: () => 0 };
+  return {
+    adapter,
+    signal: new AbortController().signal,
+    edits: null,
+    tokens: () => Promise.reject(new Error("no store")),
+    home: "/home/me",
+    now: () => 0,
+  };
 }
 
 describe("the notes", () => {
