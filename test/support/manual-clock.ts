@@ -9,6 +9,11 @@ export class ManualClock implements Clock, Timers {
     this.#now = now;
   }
 
+  /** How many timers have not run and are not cancelled. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   now(): number {
     return this.#now;
   }

@@ -46,6 +46,7 @@ export function goodServer(fields: Partial<ServerDefinition> = {}) {
         name: "good",
         called: (tool: string) => void calls.push(tool),
         toolsChanged: (server: Server) => void server.sendToolListChanged(),
+        resourceUpdated: (server: Server, uri: string) => void server.sendResourceUpdated({ uri }),
       };
       const handle = serveStdio(({ era }) => buildGoodServer({ ...context, modern: era === "modern" }), { transport: far });
       starts++;

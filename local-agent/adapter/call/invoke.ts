@@ -144,7 +144,7 @@ async function request(
   check: SchemaCheck,
 ): Promise<Answer> {
   const options = upstream.requestOptions((progress) => onProgress(progressLine(progress)));
-  if (entry.resourceUri !== null) return { kind: "resource", result: await upstream.client.readResource({ uri: entry.resourceUri }, options) };
+  if (entry.resourceUri !== null) return { kind: "resource", result: await upstream.readResource(entry.resourceUri, options) };
   // Without an output schema here the client passes on what does not fit: the work is done by then, and its result is worth showing.
   const toolDefinition = { name: entry.original, inputSchema: entry.inputSchema };
   const result = await upstream.client.callTool({ name: entry.original, arguments: args }, { ...options, toolDefinition });

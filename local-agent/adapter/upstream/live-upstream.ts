@@ -15,7 +15,8 @@ import { createListWatch, type ListWatch } from "./list-watch.ts";
 import { listCatalog } from "./listing.ts";
 import { evidenceOf, type Era, type Evidence } from "./negotiation.ts";
 import { createQuestions, type Questions } from "./questions.ts";
-import type { ListenState, UpstreamFacts, UseOptions, UsedUpstream } from "./upstream-pool.ts";
+import { createResourceWatch } from "./resource-watch.ts";
+import type { ChangedResources, ListenState, UpstreamFacts, UseOptions, UsedUpstream } from "./upstream-pool.ts";
 import { createUseScope, REQUEST_MS } from "./use-scope.ts";
 
 export type LivePorts = Pick<AdapterPorts, "clock" | "timers" | "log" | "transports" | "forms" | "sampler">;
@@ -26,6 +27,8 @@ export interface LiveUpstream {
   readonly closed: Promise<void>;
   catalog(): UpstreamCatalog;
   listening(): ListenState;
+  /** null: none is known to have changed since it was read over it. */
+  changedResources(): ChangedResources | null;
   /** Whether a request over it failed because the server has forgotten the session (session-loss.ts). */
   isLostSession(error: unknown): boolean;
   /** What a request's failure over it says (negotiation.ts). */
@@ -79,7 +82,7 @@ export async function openLiveUpstream(options: LiveOptions): Promise<Result<Liv
     sampling: options.sampling,
     pause: () => deadlines.pause(),
   });
-  const changes: { notify: () => void } = { notify: () => undefined };
+  const changes: Changes = { ofLists: () => undefined, ofResource: () => undefined };
   const leave = options.opener === null ? undefined : questions.enter(options.opener);
   const whole = new AbortController();
   const deadline = deadlines.start(CONNECT_MS, () => whole.abort(new Error("connecting took too long")));
@@ -95,8 +98,9 @@ export async function openLiveUpstream(options: LiveOptions): Promise<Result<Liv
       prepare: (client) => {
         questions.prepare(client);
         for (const list of ["tools", "resources", "prompts"] as const) {
-          client.setNotificationHandler(`notifications/${list}/list_changed`, () => changes.notify());
+          client.setNotificationHandler(`notifications/${list}/list_changed`, () => changes.ofLists());
         }
+        client.setNotificationHandler("notifications/resources/updated", ({ params }) => changes.ofResource(params.uri));
         options.prepare(client);
       },
     });
@@ -112,10 +116,16 @@ export async function openLiveUpstream(options: LiveOptions): Promise<Result<Liv
   }
 }
 
+/** Who is told of what the server tells unasked; nobody before it is listed. */
+interface Changes {
+  ofLists: () => void;
+  ofResource: (uri: string) => void;
+}
+
 interface Parts {
   readonly deadlines: Deadlines;
   readonly questions: Questions;
-  readonly changes: { notify: () => void };
+  readonly changes: Changes;
   readonly signal: AbortSignal;
 }
 
@@ -171,18 +181,10 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
   let doubtful = false;
 
   const lists = createLists(options, connection, { deadlines: parts.deadlines, signal: ended.signal, first });
-  const watch: ListWatch = createListWatch({
-    timers: ports.timers,
-    relist: async () => {
-      await lists.refresh().catch(() => ports.log.event("warn", "upstream.list-failed", { server: definition.name, list: "changed" }));
-    },
-    onListening: options.onListening,
-  });
-  parts.changes.notify = () => watch.changed();
-  watch.start(connection.client, connection.facts);
+  const { watch, resources, unwatch } = listenTo(options, connection, parts.changes, lists.refresh);
 
   const close = async (): Promise<void> => {
-    watch.stop();
+    unwatch();
     ended.abort(new SdkError(SdkErrorCode.ConnectionClosed, `The connection to "${definition.name}" was ended.`));
     await connection.close();
   };
@@ -194,6 +196,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     closed: connection.closed,
     catalog: lists.catalog,
     listening: () => watch.listening(),
+    changedResources: () => resources.changed(),
     isLostSession: (error) => connection.hasLostSession(error),
     evidenceOf,
     inFlight: () => inFlight,
@@ -206,7 +209,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
       const scope = createUseScope(connection, parts.deadlines, { signals, timeoutMs: definition.requestTimeoutMs });
       inFlight++;
       try {
-        const result = await work({ ...scope.upstream, doubtList: () => watch.changed() });
+        const result = await work({ ...scope.upstream, readResource: resources.readResource, doubtList: () => watch.changed() });
         if (doubtful) watch.changed();
         doubtful = false;
         return result;
@@ -227,11 +230,36 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     refresh: lists.refresh,
     retire() {
       retired = true;
-      watch.stop();
+      unwatch();
       if (inFlight === 0) void close();
     },
     close,
   };
+}
+
+/** Hears from now on what the server tells unasked, and lists anew when that is due. */
+function listenTo(
+  { definition, ports, onListening }: LiveOptions,
+  { client, facts }: UpstreamConnection,
+  changes: Changes,
+  refresh: () => Promise<unknown>,
+) {
+  const watch: ListWatch = createListWatch({
+    timers: ports.timers,
+    relist: async () => {
+      await refresh().catch(() => ports.log.event("warn", "upstream.list-failed", { server: definition.name, list: "changed" }));
+    },
+    onListening,
+  });
+  const resources = createResourceWatch({ client, facts, timers: ports.timers });
+  changes.ofLists = () => watch.changed();
+  changes.ofResource = (uri) => resources.updated(uri);
+  watch.start(client, facts);
+  const unwatch = (): void => {
+    watch.stop();
+    resources.stop();
+  };
+  return { watch, resources, unwatch };
 }
 
 /** What the server offers now, and one listing at a time to renew it. */

@@ -65,7 +65,9 @@ export class ServerSlot {
     const live = this.#live;
     if (live !== null) {
       const doubtful = live.isDoubtful() ? { unanswered: true as const } : {};
-      return { at: "connected", facts: live.facts, since: live.since, listening: live.listening(), ...doubtful };
+      const changed = live.changedResources();
+      const resources = changed === null ? {} : { changedResources: changed };
+      return { at: "connected", facts: live.facts, since: live.since, listening: live.listening(), ...doubtful, ...resources };
     }
     if (this.#connecting !== null) return { at: "connecting" };
     const trust = this.#trust();

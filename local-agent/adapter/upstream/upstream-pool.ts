@@ -1,5 +1,5 @@
 /** The connections to all configured upstreams: one per server, made when needed, watched, ended when idle. */
-import type { Client, Implementation, LoggingLevel, Progress, ServerCapabilities } from "@modelcontextprotocol/client";
+import type { Client, Implementation, LoggingLevel, Progress, ReadResourceResult, ServerCapabilities } from "@modelcontextprotocol/client";
 import type { Result } from "../../../shared/result.ts";
 import type { HeldCatalog, UpstreamCatalog } from "../catalog/upstream-catalog.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -14,13 +14,29 @@ export type UpstreamState =
   | { readonly at: "idle" }
   | { readonly at: "connecting" }
   /** `unanswered`: the last request over it that ended had no answer; over HTTP nothing else shows that a server is gone. */
-  | { readonly at: "connected"; readonly facts: UpstreamFacts; readonly since: number; readonly listening: ListenState; readonly unanswered?: true }
+  | {
+      readonly at: "connected";
+      readonly facts: UpstreamFacts;
+      readonly since: number;
+      readonly listening: ListenState;
+      readonly unanswered?: true;
+      /** Absent: none is known to have changed. */
+      readonly changedResources?: ChangedResources;
+    }
   /** Not tried again before `retryAt`, unless asked to. */
   | { readonly at: "failed"; readonly failedAt: number; readonly retryAt: number; readonly cause: string }
   | { readonly at: "needs-auth"; readonly failedAt: number; readonly cause: string };
 
 /** How list changes of a connected server are heard of. */
 export type ListenState = "active" | "dropped" | "re-establishing" | "legacy" | "not-listening";
+
+/** URIs of resources that changed since they were last read over this connection, the last read first; never more than are watched. */
+export interface ChangedResources {
+  /** The server told so. */
+  readonly certain: readonly string[];
+  /** It could not be heard for a while. */
+  readonly possible: readonly string[];
+}
 
 export interface UpstreamFacts {
   readonly era: "legacy" | "modern";
@@ -66,6 +82,8 @@ export interface UsedUpstream {
     readonly timeout: number;
     readonly onprogress?: (progress: Progress) => void;
   };
+  /** Reads it and, where the server tells of changes, watches it from then on (docs/spec/upstream-connections.md UP79). */
+  readResource(uri: string, options: ReturnType<UsedUpstream["requestOptions"]>): Promise<ReadResourceResult>;
   /** The server does not seem to offer what it listed any more: it is listed anew by itself. */
   doubtList(): void;
 }

@@ -13,7 +13,7 @@ const USE_ENDED = new Error("the use has ended");
 const NEVER_MS = 2_147_483_647;
 
 interface UseScope {
-  readonly upstream: Omit<UsedUpstream, "doubtList">;
+  readonly upstream: Omit<UsedUpstream, "doubtList" | "readResource">;
   /** Ends what the use left running. */
   end(reason?: unknown): void;
 }

@@ -2,6 +2,7 @@
 import type { AdapterCall, AdapterResult } from "../../adapter.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
 import { disabledFailure, noSuchServer, quoted, serverNamed, waitsForRetry } from "../proxy-parts.ts";
+import { changedResourceLines } from "../changed-resources.ts";
 import { cut, toolLine } from "../tool-lines.ts";
 import { answerProblem, answerText } from "./answer.ts";
 
@@ -49,14 +50,18 @@ export async function instructionsMode(asked: string, parts: ProxyParts): Promis
 }
 
 function listing(server: string, parts: ProxyParts): string {
-  const state = parts.pool.state(server).at;
+  const state = parts.pool.state(server);
   const held = parts.pool.held(server);
   const own = parts.view.all().entries.filter((entry) => entry.server === server);
   const when =
-    state === "connected" ? "connected" : held?.freshness === "stale" ? "an old list; it is made anew when it connects" : "connects when it is used";
+    state.at === "connected"
+      ? "connected"
+      : held?.freshness === "stale"
+        ? "an old list; it is made anew when it connects"
+        : "connects when it is used";
   const count = own.length === 1 ? "1 tool" : `${own.length} tools`;
   const instructions = (held?.catalog.instructions ?? "").replaceAll(/\s+/g, " ").trim();
-  const lines = [`${quoted(server)} (${when}): ${count}`, ...own.map((entry) => toolLine(entry))];
+  const lines = [`${quoted(server)} (${when}): ${count}`, ...changedResourceLines(state), ...own.map((entry) => toolLine(entry))];
   if (instructions !== "") lines.push("", `Instructions: ${cut(instructions, PREVIEW_CHARS)}`);
   if (instructions.length > PREVIEW_CHARS) lines.push(`All of them: mcp({instructions: ${JSON.stringify(server)}})`);
   return lines.join("\n");

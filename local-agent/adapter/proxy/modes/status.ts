@@ -2,6 +2,7 @@
 import type { AdapterResult } from "../../adapter.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
 import { quoted } from "../proxy-parts.ts";
+import { changedResourceLines } from "../changed-resources.ts";
 import type { ServerReport } from "../server-report.ts";
 import { serverReports, totalsOf } from "../server-report.ts";
 import { answerText } from "./answer.ts";
@@ -10,7 +11,8 @@ export async function statusMode(parts: ProxyParts): Promise<AdapterResult> {
   const reports = serverReports(parts.pool, parts.view.all().entries, parts.clock.now());
   const { totalTools, connectedCount, disabledCount } = totalsOf(reports);
   const head = reports.length === 0 ? NONE : `${counted(reports.length, "server")} (${connectedCount} connected), ${counted(totalTools, "tool")}.`;
-  return answerText(parts.presenter, [head, ...reports.map(lineOf), ...advice(reports)].join("\n"), {
+  const lines = reports.flatMap((report) => [lineOf(report), ...changedResourceLines(parts.pool.state(report.name)).map((line) => `  ${line}`)]);
+  return answerText(parts.presenter, [head, ...lines, ...advice(reports)].join("\n"), {
     mode: "status",
     servers: reports.map(detailsOf),
     totalTools,
