@@ -8,7 +8,7 @@ import type { ScriptPlace, ScriptPlaceEvents } from "./script-place.ts";
 import { SCRIPT_REALM_SOURCE } from "./script-realm-source.ts";
 import { SCRIPT_THREAD_SOURCE } from "./script-thread-source.ts";
 
-export function openScriptThread(code: string, events: ScriptPlaceEvents): ScriptPlace {
+export function openScriptThread(code: string, events: ScriptPlaceEvents, residentBytes = (): number => process.memoryUsage.rss()): ScriptPlace {
   const thread = new Worker(SCRIPT_THREAD_SOURCE, {
     eval: true,
     env: {},
@@ -31,11 +31,31 @@ export function openScriptThread(code: string, events: ScriptPlaceEvents): Scrip
     );
   });
   thread.on("exit", () => events.ended({ how: "threw", message: "the script's thread ended by itself" }));
+  const unwatch = watchMemory(residentBytes, () => events.ended({ how: "memory" }));
   // Nothing in it may write there; what does must not wait for a reader.
   thread.stdout.resume();
   thread.stderr.resume();
   return {
     send: (text) => thread.postMessage(text),
-    end: async () => void (await thread.terminate()),
+    async end() {
+      unwatch();
+      await thread.terminate();
+    },
   };
+}
+
+const WATCH_MS = 100;
+const MIB = 1024 * 1024;
+
+/**
+ * Bun takes no notice of `resourceLimits`. Only the whole process can be measured, so a script may be ended for what happened beside it;
+ * the bound is far beyond what a script may take where it is measured by itself.
+ */
+function watchMemory(residentBytes: () => number, onExceeded: () => void): () => void {
+  const most = residentBytes() + SCRIPT_MEMORY_MB.process * MIB;
+  const timer = setInterval(() => {
+    if (residentBytes() > most) onExceeded();
+  }, WATCH_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
