@@ -28,7 +28,10 @@ describe("a server of the person's own file", () => {
   let home: Home;
   let agent: Pimcp;
   beforeAll(async () => {
-    home = homeWith({ good: fixtureEntry("good", [], { directTools: ["echo"] }) });
+    home = homeWith({
+      good: fixtureEntry("good", [], { directTools: ["echo"] }),
+      searched: fixtureEntry("good", [], { directTools: "search" }),
+    });
     agent = await startPimcp({ home });
   });
   afterAll(async () => {
@@ -46,7 +49,11 @@ describe("a server of the person's own file", () => {
 
   test.each(Object.entries(SDK_CLIENTS))("[CL90] is used by %s", async (_kind, connect) => {
     await using client = await connect(agent);
-    expect(await client.listTools()).toEqual(expect.arrayContaining(["read", "mcp", "mcpScript", "good_echo"]));
+    const tools = await client.listTools();
+    expect(tools).toEqual(expect.arrayContaining(["read", "mcp", "mcpScript", "good_echo"]));
+    // Found, it is called through `mcp`.
+    expect(tools).not.toContain("searched_echo");
+    expect((await client.call("mcp", { tool: "searched_echo", args: { text: "found" } })).content).toMatchObject([{ text: "found" }]);
     expect((await client.call("good_echo", { text: "directly" })).content).toMatchObject([{ text: "directly" }]);
   });
 
