@@ -148,6 +148,20 @@ describe("which tools are direct", () => {
     expect(await directOf(options, "ours")).toBe(false);
   });
 
+  test("[UC62] so is it for what another host's file of the project says, and a plugin that lies there", async () => {
+    const { home, cwd, options, file, write } = project();
+    write(join(home, ".agents/mcp.json"), JSON.stringify({ settings: { hostConfigDiscovery: "on", agentPluginPaths: ["plug"] } }));
+    write(join(cwd, ".vscode/mcp.json"), JSON.stringify({ servers: { theirs: { command: "c" } } }));
+    const schema = (of: string) => `https://agent-plugins.org/schemas/1.0.0/${of}.schema.json`;
+    write(join(cwd, "plug/plugin.json"), JSON.stringify({ $schema: schema("plugin"), name: "plug" }));
+    write(join(cwd, "plug/mcp.json"), JSON.stringify({ $schema: schema("mcp"), mcpServers: { in: { type: "stdio", command: "c" } } }));
+    for (const name of ["theirs", "plug__in"]) {
+      expect(await keepDirectTools(name, true, options)).toEqual({ ok: true, value: file });
+      expect(await directOf(options, name)).toBe(true);
+    }
+    expect(existsSync(join(home, ".pi/agent/mcp.json"))).toBe(false);
+  });
+
   test("[UC62] of a program that lies in the project, but which the account configures, in Pi's directory", async () => {
     const { home, options, write } = project();
     write(join(home, ".agents/mcp.json"), JSON.stringify({ mcpServers: { near: { command: "./server" } } }));
