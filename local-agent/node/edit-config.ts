@@ -1,9 +1,11 @@
 /** Changes what one file configures for one server, and nothing else of the file. Rules: docs/spec/upstream-config.md. */
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { applyEdits, findNodeAtLocation, modify, parseTree, type JSONPath } from "jsonc-parser";
 import writeFileAtomic from "write-file-atomic";
 import { isJsonObject, type JsonValue } from "../../shared/json.ts";
+import { kindOf } from "../../shared/kind-of.ts";
 import { err, ok, type Result } from "../../shared/result.ts";
 import { SERVER_KEYS } from "../adapter/config/config-document.ts";
 import { jsoncValue, readBoundedText } from "./parsed-file.ts";
@@ -25,7 +27,14 @@ export async function editServerField(file: string, field: ServerField): Promise
   const text = read.state === "absent" || read.content.trim() === "" ? "{}\n" : read.content;
   const key = serversKey(text);
   if (key === null) return err(`${file} cannot be changed: expected a JSON object with an object "mcpServers"; correct it first.`);
+  const name = JSON.stringify(field.server.slice(0, 200));
+  const entry = memberOf(jsoncValue(text), key, field.server);
+  if (entry !== undefined && !isJsonObject(entry))
+    return err(`${file} cannot be changed: expected an object for ${name}, got ${kindOf(entry)}; correct it first.`);
   const changed = withField(text, key, field);
+  // Of members with one name the first is changed, and the last counts.
+  if (!isDeepStrictEqual(memberOf(jsoncValue(changed), key, field.server, field.field), field.value))
+    return err(`${file} cannot be changed: what it says of ${name} stands there twice; correct it first.`);
   if (changed === text) return ok({ changed: false });
   try {
     await mkdir(dirname(file), { recursive: true });
@@ -51,6 +60,11 @@ function serversKey(text: string): string | null {
   const key = SERVER_KEYS.find((name) => Object.hasOwn(object, name));
   if (key === undefined) return "mcpServers";
   return isJsonObject(object[key]) ? key : null;
+}
+
+/** Undefined: it is not there. */
+function memberOf(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
+  return path.reduce((at: JsonValue | undefined, name) => (isJsonObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value);
 }
 
 function withField(text: string, key: string, { server, field, value }: ServerField): string {

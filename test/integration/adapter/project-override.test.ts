@@ -107,6 +107,29 @@ test("[UC61] where the project's files do not count nothing is written", async (
   expect(existsSync(file)).toBe(false);
 });
 
+test.each([
+  '{ "mcpServers": { "x": {} }, "mcpServers": { "x": { "args": [] } } }',
+  '{ "mcpServers": { "x": {}, "x": { "args": [] } } }',
+  '{ "mcpServers": { "x": { "disabled": false, "disabled": false } } }',
+  '{ "mcpServers": { "x": "a" } }',
+  '{ "mcpServers": { "x": [] } }',
+  '{ "mcpServers": { "x": null } }',
+])("[UC61] a file in which the word would have no effect is not touched: %s", async (content) => {
+  const { options, text } = project(content);
+  expect(await setServerState("x", "disabled", options)).toMatchObject({
+    ok: false,
+    error: expect.stringMatching(/mcp\.json cannot be changed: .*"x"/),
+  });
+  expect(text()).toBe(content);
+});
+
+test("[UC61] nor one in which the word would stay", async () => {
+  const { options, text, stateOf } = project('{ "mcpServers": { "x": {} }, "mcpServers": { "x": { "disabled": true } } }');
+  expect(await setServerState("x", "enabled", options)).toMatchObject({ ok: false });
+  expect(text()).toContain('"disabled": true');
+  expect(await stateOf("x")).toBe("disabled");
+});
+
 test("[UC60] any name is a name", async () => {
   const { options, text } = project();
   await setServerState('a.b/"c"', "disabled", options);
