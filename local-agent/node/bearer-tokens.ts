@@ -5,7 +5,7 @@
 import { secretValue } from "../adapter/config/expansion.ts";
 import type { HttpServer } from "../adapter/config/server-definition.ts";
 import type { Clock } from "../../shared/ports.ts";
-import { commandOutput, filledIn, UnusableValue, type ValueHost } from "./configured-values.ts";
+import { commandOutput, filledIn, isSendable, UnusableValue, type ValueHost } from "./configured-values.ts";
 
 export interface BearerSource {
   /** The token to send now. Throws `UnusableValue`. */
@@ -60,9 +60,19 @@ async function storedToken(name: string, url: string, host: BearerHost): Promise
 
 function fixed(token: string, problem: string): BearerSource {
   return {
-    token: () => (token === "" ? Promise.reject(new UnusableValue(problem)) : Promise.resolve(token)),
+    token: async () => {
+      if (token === "") throw new UnusableValue(problem);
+      return sendable(token);
+    },
     renew: () => false,
   };
+}
+
+/** Throws `UnusableValue`, in which nothing of the token stands. */
+function sendable(token: string): string {
+  if (!isSendable("authorization", `Bearer ${token}`))
+    throw new UnusableValue("The bearer token cannot be sent: it has characters HTTP does not allow.");
+  return token;
 }
 
 /** Kept for `ttlMs`; one that is older but good stays in use when no newer one can be had. */
@@ -72,7 +82,7 @@ function renewable(fetchToken: () => Promise<string>, ttlMs: number, clock: Cloc
   let fetching: Promise<string> | null = null;
 
   const fetchOnce = async (): Promise<string> => {
-    const token = await fetchToken();
+    const token = sendable(await fetchToken());
     kept = { token, at: clock.now() };
     return token;
   };
