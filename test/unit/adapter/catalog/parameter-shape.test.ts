@@ -111,6 +111,13 @@ describe("the lines", () => {
   });
 });
 
+test("[CT29] no two types have one name, whatever they are called in the schema", () => {
+  const text = { $defs: { Definition1: object({ a: { type: "string" } }), any: object({ b: { type: "number" } }) } };
+  const shape = parameterShape(object({ x: { $ref: "#/$defs/Definition1" }, y: { $ref: "#/$defs/any" } }, text));
+  expect([...(shape ?? "").matchAll(/^type (\w+) = /gm)].map(([, name]) => name)).toEqual(["Definition1", "Definition2"]);
+  expect(shape).toContain("x?: Definition1; y?: Definition2;");
+});
+
 describe("[CT32] schemas made to harm", () => {
   test.each<[string, unknown]>([
     ["deep", nested(5_000)],
