@@ -2,7 +2,7 @@
  * The bearer token of an HTTP upstream, wherever it comes from: the file, a variable, a command, the operating system's store.
  * A token that was refused is asked for anew where that can help.
  */
-import { secretValue } from "../adapter/config/expansion.ts";
+import { secretValue, variable } from "../adapter/config/expansion.ts";
 import type { HttpServer } from "../adapter/config/server-definition.ts";
 import type { Clock } from "../../shared/ports.ts";
 import { commandOutput, filledIn, isSendable, UnusableValue, type ValueHost } from "./configured-values.ts";
@@ -44,7 +44,7 @@ export function bearerSource(name: string, server: HttpServer, url: string, host
     }
     return fixed(server.literal ? secret.text : filledIn(secret.text, host), `"bearerToken" is empty: the variable it names is not set.`);
   }
-  if (bearerTokenEnv !== null) return fixed(host.env[bearerTokenEnv] ?? "", `"bearerTokenEnv" names $${bearerTokenEnv}, which is not set.`);
+  if (bearerTokenEnv !== null) return fixed(variable(host.env, bearerTokenEnv) ?? "", `"bearerTokenEnv" names $${bearerTokenEnv}, which is not set.`);
   if (bearerTokenStore) return renewable(() => storedToken(name, url, host), Number.POSITIVE_INFINITY, host.clock);
   return server.auth === "bearer" ? fixed("", `"auth" is "bearer", but there is no "bearerToken", "bearerTokenEnv" or "bearerTokenStore".`) : null;
 }
