@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, findNodeAtLocation, modify, parseTree, type JSONPath } from "jsonc-parser";
+import lockfile from "proper-lockfile";
 import writeFileAtomic from "write-file-atomic";
 import { isJsonObject, type JsonValue } from "../../shared/json.ts";
 import { kindOf } from "../../shared/kind-of.ts";
@@ -17,11 +18,44 @@ export interface ServerField {
   readonly value: boolean | string | readonly string[] | undefined;
 }
 
+/** Held for milliseconds; one that was left by a kill goes stale, and the retries outlast it. */
+const LOCK = { realpath: false, stale: 2000, onCompromised: () => {}, retries: { retries: 100, factor: 1, minTimeout: 50, maxTimeout: 50 } };
+
 /**
  * Writes one field of one server into `file`, which is made with its directory where there is none. Resolves with whether anything
- * had to be written. The error is a sentence for the person; then nothing was written.
+ * had to be written. The error is a sentence for the person; then nothing was written. Of several at once, also in several processes,
+ * none undoes another.
  */
 export async function editServerField(file: string, field: ServerField): Promise<Result<{ readonly changed: boolean }, string>> {
+  const planned = await plannedText(file, field);
+  if (!planned.ok) return planned;
+  if (planned.value === null) return ok({ changed: false });
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    return await alone(file, field);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    return err(`${file} cannot be written (${code}): make it and its directory writable.`);
+  }
+}
+
+/** What is written is made of what the file holds then. Rejects with what the system says. */
+async function alone(file: string, field: ServerField): Promise<Result<{ readonly changed: boolean }, string>> {
+  const release = await lockfile.lock(file, LOCK);
+  try {
+    const planned = await plannedText(file, field);
+    if (!planned.ok) return planned;
+    // Through a link to what it names, under the mode that is there.
+    if (planned.value !== null) await writeFileAtomic(file, planned.value);
+    return ok({ changed: planned.value !== null });
+  } finally {
+    // Overruled meanwhile, there is nothing left to release.
+    await release().catch(() => {});
+  }
+}
+
+/** The file's text with the change in it; null: it says so already. */
+async function plannedText(file: string, field: ServerField): Promise<Result<string | null, string>> {
   const read = await readBoundedText(file);
   if (read.state === "unusable") return err(`${file} cannot be changed: ${read.problem}.`);
   const text = read.state === "absent" || read.content.trim() === "" ? "{}\n" : read.content;
@@ -35,16 +69,7 @@ export async function editServerField(file: string, field: ServerField): Promise
   // Of members with one name the first is changed, and the last counts.
   if (!isDeepStrictEqual(memberOf(jsoncValue(changed), key, field.server, field.field), field.value))
     return err(`${file} cannot be changed: what it says of ${name} stands there twice; correct it first.`);
-  if (changed === text) return ok({ changed: false });
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    // Through a link to what it names, under the mode that is there.
-    await writeFileAtomic(file, changed);
-    return ok({ changed: true });
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    return err(`${file} cannot be written (${code}): make it and its directory writable.`);
-  }
+  return ok(changed === text ? null : changed);
 }
 
 /** The name of the table of servers; null when the text is no configuration. */

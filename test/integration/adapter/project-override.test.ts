@@ -130,6 +130,15 @@ test("[UC61] nor one in which the word would stay", async () => {
   expect(await stateOf("x")).toBe("disabled");
 });
 
+test("[UC61] of several changes at once none undoes another, and nothing is left beside the file", async () => {
+  const { file, options, text } = project();
+  const names = ["a", "b", "c", "d"];
+  await Promise.all([...names.map((name) => setServerState(name, "disabled", options)), setServerState("off", "enabled", options)]);
+  const disabled = Object.fromEntries(names.map((name) => [name, { disabled: true }]));
+  expect(JSON.parse(text())).toEqual({ mcpServers: { ...disabled, off: { disabled: false } } });
+  expect(readdirSync(dirname(file))).toEqual(["mcp.json"]);
+});
+
 test("[UC60] any name is a name", async () => {
   const { options, text } = project();
   await setServerState('a.b/"c"', "disabled", options);
