@@ -51,7 +51,7 @@ function compose(config: UpstreamConfig, pool: UpstreamPool, ports: AdapterPorts
   const view = createCatalogView({ pool, config, clock: ports.clock, isNative: host.isNative });
   const needsApproval = (entry: CatalogEntry): boolean => {
     const wanted = pool.definition(entry.server)?.approveTools ?? settings.approveTools;
-    return typeof wanted === "boolean" ? wanted : view.all().selectors.matches(entry, wanted);
+    return typeof wanted === "boolean" ? wanted : view.all().selectors.guards(entry, wanted);
   };
   const { approver, sha256, newId } = ports;
   const approvals = createApprovals({ approver, sha256, newId, isRequired: needsApproval });

@@ -64,7 +64,7 @@ export function createServerPassage({ pool, view, approvals, ports }: ServerPass
       const { selectors } = view.all();
       const tool = { server, original };
       const isIncluded = definition.includeTools === null || selectors.matches(tool, definition.includeTools);
-      return isIncluded && !selectors.matches(tool, definition.excludeTools);
+      return isIncluded && !selectors.guards(tool, definition.excludeTools);
     },
     displayed,
     async approve({ server, original, uri = null, args, caller, callId, signal, displayed: shown }) {

@@ -8,6 +8,9 @@ import { underGuard } from "./guard.ts";
 const FILE = "trusted-servers.json";
 /** The oldest is asked about again. */
 const MAX_KEPT = 500;
+/** Enough to know a server again, and so that as many as are kept can always be read back. */
+const MAX_NAME_CHARS = 200;
+const MAX_BYTES = 1024 * 1024;
 
 interface TrustedServer {
   readonly entrySha256: string;
@@ -20,16 +23,17 @@ export function openTrustedServers(stateDir: string): TrustMemory {
   const path = join(stateDir, FILE);
   return {
     has: (entrySha256) => read(path).some((entry) => entry.entrySha256 === entrySha256),
-    add: (allowed) =>
+    add: ({ entrySha256, server }) =>
       underGuard(stateDir, () => {
-        const kept = [...read(path).filter(({ entrySha256 }) => entrySha256 !== allowed.entrySha256), allowed].slice(-MAX_KEPT);
+        const others = read(path).filter((entry) => entry.entrySha256 !== entrySha256);
+        const kept = [...others, { entrySha256, server: server.slice(0, MAX_NAME_CHARS) }].slice(-MAX_KEPT);
         writePrivateFile(path, `${JSON.stringify({ version: 1, trusted: kept }, null, 2)}\n`);
       }),
   };
 }
 
 function read(path: string): readonly TrustedServer[] {
-  const value = parseJson(readPrivateFile(path) ?? "");
+  const value = parseJson(readPrivateFile(path, MAX_BYTES) ?? "");
   const list = isJsonObject(value) && value["version"] === 1 ? value["trusted"] : undefined;
   return Array.isArray(list) ? list.filter(isTrusted) : [];
 }

@@ -16,7 +16,7 @@ import { hasPage } from "./settings.ts";
 import { systemErrorCode } from "./start-failure.ts";
 import { openTrustedServers } from "./trusted-servers.ts";
 import { attachedSampler, deskApprover, deskForms } from "./upstream-answers.ts";
-import { tellOfUpstreams } from "./upstream-news.ts";
+import { tellOfUpstreams, warningLine } from "./upstream-news.ts";
 
 /** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
 interface UpstreamDesk {
@@ -59,7 +59,7 @@ export async function openUpstreams(context: AgentContext, tools: ToolHost): Pro
     log,
   });
   const config = await ports.config.load();
-  for (const { file, server, message } of config.warnings) context.progress(`${file}${server === null ? "" : ` (${server})`}: ${message}`);
+  for (const warning of config.warnings) context.progress(warningLine(warning));
   trace = config.settings.trace;
   const attach = (opened: UpstreamDesk, adapter: Adapter | null): void => {
     desk = opened;

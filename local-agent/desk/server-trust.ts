@@ -34,7 +34,10 @@ export interface ServerTrustOptions {
 export interface ServerTrust extends ProjectTrust {
   /** Oldest first. */
   list(): ApprovalCard[];
-  /** Null: it is no card of this list. Otherwise as `Approvals.decide`. */
+  /**
+   * Null: it is no card of this list. Otherwise once, any later decision is `gone`. Rejects with `DecisionUnrecorded` when an allowing one
+   * could not be written down; then the card waits on and can be decided anew.
+   */
   decide(decision: ApprovalDecision): Promise<ApprovalOutcome> | null;
   whole(id: string): ShownCall | null;
 }
@@ -58,6 +61,8 @@ const MAX_OPEN = 30;
 
 export function createServerTrust(options: ServerTrustOptions): ServerTrust {
   const open = new Map<string, OpenQuestion>();
+  /** An Allow of these is being written down: a Deny that came in between would be told as one, and the Allow be kept all the same. */
+  const deciding = new Set<OpenQuestion>();
   const allowed = new Set<string>();
   const denied = new Set<string>();
   const hashOf = (subject: TrustSubject): string => entryHash(options.root, subject);
@@ -90,16 +95,13 @@ export function createServerTrust(options: ServerTrustOptions): ServerTrust {
   }
 
   async function allow(question: OpenQuestion): Promise<ApprovalOutcome> {
-    const { entrySha256, subject } = question;
+    deciding.add(question);
     try {
-      await options.audit.record({ event: "server.allowed", ...recordOf(question) });
-      await options.memory.add({ entrySha256, server: subject.server ?? "" });
-    } catch (cause) {
-      const said = cause instanceof Error ? cause.message : String(cause);
-      throw new DecisionUnrecorded(`The server was not allowed, because your decision could not be recorded: ${said}`, { cause });
+      await writeDown(question, options);
+    } finally {
+      deciding.delete(question);
     }
-    if (open.get(question.card.id) !== question) return { outcome: "gone" };
-    allowed.add(entrySha256);
+    allowed.add(question.entrySha256);
     close(question, "allowed");
     return { outcome: "allowed" };
   }
@@ -127,10 +129,23 @@ export function createServerTrust(options: ServerTrustOptions): ServerTrust {
     decide({ id, decision }) {
       const question = open.get(id);
       if (question === undefined) return null;
+      if (deciding.has(question)) return Promise.resolve({ outcome: "gone" });
       return decision === "deny" ? Promise.resolve(deny(question)) : allow(question);
     },
     whole: (id) => open.get(id)?.whole ?? null,
   };
+}
+
+/** Rejects with `DecisionUnrecorded`. */
+async function writeDown(question: OpenQuestion, { audit, memory }: ServerTrustOptions): Promise<void> {
+  const { entrySha256, subject } = question;
+  try {
+    await audit.record({ event: "server.allowed", ...recordOf(question) });
+    await memory.add({ entrySha256, server: subject.server ?? "" });
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new DecisionUnrecorded(`The server was not allowed, because your decision could not be recorded: ${said}`, { cause });
+  }
 }
 
 function newQuestion(

@@ -2,10 +2,10 @@
  * The bearer token of an HTTP upstream, wherever it comes from: the file, a variable, a command, the operating system's store.
  * A token that was refused is asked for anew where that can help.
  */
-import { secretValue } from "../adapter/config/expansion.ts";
+import { secretValue, variable } from "../adapter/config/expansion.ts";
 import type { HttpServer } from "../adapter/config/server-definition.ts";
 import type { Clock } from "../../shared/ports.ts";
-import { commandOutput, filledIn, UnusableValue, type ValueHost } from "./configured-values.ts";
+import { commandOutput, filledIn, isSendable, UnusableValue, type ValueHost } from "./configured-values.ts";
 
 export interface BearerSource {
   /** The token to send now. Throws `UnusableValue`. */
@@ -44,7 +44,7 @@ export function bearerSource(name: string, server: HttpServer, url: string, host
     }
     return fixed(server.literal ? secret.text : filledIn(secret.text, host), `"bearerToken" is empty: the variable it names is not set.`);
   }
-  if (bearerTokenEnv !== null) return fixed(host.env[bearerTokenEnv] ?? "", `"bearerTokenEnv" names $${bearerTokenEnv}, which is not set.`);
+  if (bearerTokenEnv !== null) return fixed(variable(host.env, bearerTokenEnv) ?? "", `"bearerTokenEnv" names $${bearerTokenEnv}, which is not set.`);
   if (bearerTokenStore) return renewable(() => storedToken(name, url, host), Number.POSITIVE_INFINITY, host.clock);
   return server.auth === "bearer" ? fixed("", `"auth" is "bearer", but there is no "bearerToken", "bearerTokenEnv" or "bearerTokenStore".`) : null;
 }
@@ -60,9 +60,19 @@ async function storedToken(name: string, url: string, host: BearerHost): Promise
 
 function fixed(token: string, problem: string): BearerSource {
   return {
-    token: () => (token === "" ? Promise.reject(new UnusableValue(problem)) : Promise.resolve(token)),
+    token: async () => {
+      if (token === "") throw new UnusableValue(problem);
+      return sendable(token);
+    },
     renew: () => false,
   };
+}
+
+/** Throws `UnusableValue`, in which nothing of the token stands. */
+function sendable(token: string): string {
+  if (!isSendable("authorization", `Bearer ${token}`))
+    throw new UnusableValue("The bearer token cannot be sent: it has characters HTTP does not allow.");
+  return token;
 }
 
 /** Kept for `ttlMs`; one that is older but good stays in use when no newer one can be had. */
@@ -72,7 +82,7 @@ function renewable(fetchToken: () => Promise<string>, ttlMs: number, clock: Cloc
   let fetching: Promise<string> | null = null;
 
   const fetchOnce = async (): Promise<string> => {
-    const token = await fetchToken();
+    const token = sendable(await fetchToken());
     kept = { token, at: clock.now() };
     return token;
   };

@@ -71,7 +71,19 @@ export function pathOf(text: string, host: Pick<ValueHost, "env" | "home">): str
   return expandHome(filledIn(text, host), host.home);
 }
 
-/** Throws `UnusableValue` when a variable is missing or the text is no http address. */
+/** Control characters but for the tab; those above ASCII are allowed. */
+const CONTROL = /[^\P{Cc}\t\u0080-\u009f]/u;
+
+/** Whether HTTP allows such a header. What refuses one later says its value, or not even its name. */
+export function isSendable(name: string, value: string): boolean {
+  try {
+    return !CONTROL.test(value.trim()) && new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
+}
+
+/** Throws `UnusableValue` when a variable is missing, or the text is no http address or holds a user name: `fetch` refuses it by value. */
 export function addressOf(text: string, literal: boolean, host: Pick<ValueHost, "env">): URL {
   const { text: filled, missing } = literal ? { text, missing: [] } : expandPlaceholders(text, host.env);
   if (missing.length > 0)
@@ -80,5 +92,6 @@ export function addressOf(text: string, literal: boolean, host: Pick<ValueHost, 
     );
   const url = URL.parse(filled);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) throw new UnusableValue(`"url" must be an http or https address.`);
+  if (url.username !== "" || url.password !== "") throw new UnusableValue(`"url" must not hold a user name or password: put them into "headers".`);
   return url;
 }

@@ -3,7 +3,7 @@
  * well are left alone, and definitions are never copied. Rules: docs/spec/upstream-config.md.
  */
 import { err, ok, type Result } from "../../shared/result.ts";
-import type { ConfiguredServer, DirectTools } from "../adapter/config/server-definition.ts";
+import type { ConfiguredServer, DirectTools, LayerKind } from "../adapter/config/server-definition.ts";
 import { createConfigFiles, type ConfigFilesOptions } from "./config-files.ts";
 import { configPlaces, projectOverrideFile } from "./config-places.ts";
 import { editServerField } from "./edit-config.ts";
@@ -27,8 +27,11 @@ async function fileFor(server: string, options: ConfigFilesOptions): Promise<str
   return isOfProject(configured) && !isExclusive ? projectOverrideFile(options.cwd, options.env) : (global.at(-1)?.origin.file ?? null);
 }
 
-/** An import is the project's where what it brought has to be allowed as such. */
+/** Layers that lie in the project where what they brought has to be allowed as such. */
+const PERHAPS_OF_PROJECT: ReadonlySet<LayerKind> = new Set(["import", "host", "plugin"]);
+
 function isOfProject(configured: ConfiguredServer): boolean {
   const layers = Object.values(configured.state === "invalid" ? configured.origins : configured.definition.origins).map(({ layer }) => layer);
-  return layers.includes("project") || (layers.includes("import") && configured.state !== "invalid" && configured.definition.projectText !== null);
+  if (layers.includes("project")) return true;
+  return configured.state !== "invalid" && configured.definition.projectText !== null && layers.some((layer) => PERHAPS_OF_PROJECT.has(layer));
 }

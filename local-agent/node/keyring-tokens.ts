@@ -29,12 +29,16 @@ const SERVICE = "pi-mcp-adapter.bearer";
 /** The store may ask the person to unlock it. */
 const DEADLINE_MS = 60_000;
 
-export function keyringTokens(openEntry: OpenEntry = nativeEntry): TokenStore {
+/** @param deadlineMs for one access */
+export function keyringTokens(openEntry: OpenEntry = nativeEntry, deadlineMs = DEADLINE_MS): TokenStore {
   const ask = async <T>(server: string, what: string, use: (entry: KeyringEntry, signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const signal = AbortSignal.timeout(deadlineMs);
     try {
-      return await use(await openEntry(SERVICE, accountOf(server)), AbortSignal.timeout(DEADLINE_MS));
+      // The signal withdraws what has not begun yet; a store that was asked already and is silent is left to itself.
+      return await Promise.race([openEntry(SERVICE, accountOf(server)).then((entry) => use(entry, signal)), untilAborted(signal)]);
     } catch (error) {
-      throw new Error(`The operating system's credential store could not ${what}: ${reasonOf(error)}. ${WHAT_TO_DO}`, { cause: error });
+      const reason = signal.aborted ? `no answer within ${deadlineMs / 1000} seconds` : reasonOf(error);
+      throw new Error(`The operating system's credential store could not ${what}: ${reason}. ${WHAT_TO_DO}`, { cause: error });
     }
   };
   const stored = async (server: string): Promise<{ token: string; url: string } | null> => {
@@ -88,8 +92,13 @@ function sameAddress(a: string, b: string): boolean {
   return (URL.parse(a)?.href ?? a) === (URL.parse(b)?.href ?? b);
 }
 
+function untilAborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  return promise;
+}
+
 /** The store's own words, of which none holds a secret. */
 function reasonOf(error: unknown): string {
-  if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${DEADLINE_MS / 1000} seconds`;
   return (error instanceof Error ? error.message : String(error)).slice(0, 200);
 }

@@ -9,6 +9,7 @@ import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../../
 import type { Log } from "../../shared/ports.ts";
 import { fromFileEntry, toFileEntry } from "../adapter/catalog/stored-catalog.ts";
 import type { MetadataStore, StoredCatalog } from "../adapter/ports.ts";
+import { readAtMost } from "./read-at-most.ts";
 
 /** In Pi's directory. */
 export const METADATA_FILE = "mcp-cache.json";
@@ -113,8 +114,9 @@ async function readBounded(path: string): Promise<string | null> {
   if (file === null) return null;
   try {
     const stat = await file.stat();
-    if (!stat.isFile() || stat.size > MAX_FILE_BYTES) throw Object.assign(new Error("no file, or too large"), { code: "EFBIG" });
-    return await file.readFile("utf8");
+    const bytes = stat.isFile() && stat.size <= MAX_FILE_BYTES ? await readAtMost(file, MAX_FILE_BYTES) : null;
+    if (bytes === null) throw Object.assign(new Error("no file, or too large"), { code: "EFBIG" });
+    return bytes.toString("utf8");
   } finally {
     await file.close();
   }

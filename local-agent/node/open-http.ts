@@ -8,7 +8,7 @@ import { shownAddress } from "../adapter/upstream/shown-address.ts";
 import { probeAddress } from "./address-probe.ts";
 import { isUnavailable, networkVerdict, unavailable, verdictOf } from "./address-verdict.ts";
 import type { BearerSource } from "./bearer-tokens.ts";
-import { addressOf, pathOf, secretTable, UnusableValue, type ValueHost } from "./configured-values.ts";
+import { addressOf, isSendable, pathOf, secretTable, UnusableValue, type ValueHost } from "./configured-values.ts";
 import { upstreamFetch } from "./http-fetch.ts";
 import { httpTransport } from "./http-transport.ts";
 
@@ -73,14 +73,6 @@ function assertSendable(headers: Readonly<Record<string, string>>): void {
         `The header ${JSON.stringify(name.slice(0, 60))} cannot be sent: its name or value has characters HTTP does not allow.`,
       );
     }
-  }
-}
-
-function isSendable(name: string, value: string): boolean {
-  try {
-    return new Headers([[name, value]]).has(name);
-  } catch {
-    return false;
   }
 }
 

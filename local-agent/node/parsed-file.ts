@@ -4,6 +4,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { parse as parseJsonc, printParseErrorCode, type ParseError } from "jsonc-parser";
 import { parse as parseToml } from "smol-toml";
 import type { JsonValue } from "../../shared/json.ts";
+import { readAtMost } from "./read-at-most.ts";
 
 export type ParsedFile =
   | { readonly state: "absent" }
@@ -41,7 +42,9 @@ export async function readBoundedText(path: string): Promise<TextFile> {
     const found = await file.stat();
     if (!found.isFile()) return { state: "unusable", problem: "it is not a regular file" };
     if (found.size > MAX_BYTES) return { state: "unusable", problem: `it has ${found.size} bytes, ${MAX_BYTES} at most are read` };
-    const text = await file.readFile("utf8");
+    const bytes = await readAtMost(file, MAX_BYTES);
+    if (bytes === null) return { state: "unusable", problem: `it has more than the ${MAX_BYTES} bytes that are read` };
+    const text = bytes.toString("utf8");
     return { state: "read", content: text.startsWith("\uFEFF") ? text.slice(1) : text };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";

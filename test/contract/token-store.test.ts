@@ -75,4 +75,22 @@ describe("what is kept", () => {
     expect(locked).toMatch(/could not keep the token: it is locked\. /);
     expect([forgotten, locked].join(" ")).not.toContain("secret");
   });
+
+  test.each(["opened", "read", "written", "removed"])("[UT62] a store that never answers when it is %s is given up", async (step) => {
+    const never = new Promise<never>(() => {});
+    const answer = <T>(at: string, value: T): Promise<T> => (at === step ? never : Promise.resolve(value));
+    const entry = {
+      getPassword: () => answer("read", null),
+      setPassword: () => answer("written", undefined),
+      deletePassword: () => answer("removed", true),
+    };
+    const store = keyringTokens(() => answer("opened", entry), 20);
+    const asked = {
+      opened: () => store.status("s"),
+      read: () => store.read("s", "u"),
+      written: () => store.write("s", "u", "t"),
+      removed: () => store.remove("s"),
+    };
+    await expect(asked[step as keyof typeof asked]()).rejects.toThrow(/: no answer within 0\.02 seconds\. /);
+  });
 });

@@ -3,7 +3,7 @@
  * bit (docs/spec/upstream-catalog.md); a field that is added here makes their lookups find nothing.
  */
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
-import { expandHome, expandPlaceholders, secretValue } from "../config/expansion.ts";
+import { expandHome, expandPlaceholders, secretValue, variable } from "../config/expansion.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
 import type { Environment } from "../ports.ts";
 
@@ -76,7 +76,7 @@ function asIs(value: JsonValue | undefined): string {
 function token(value: JsonValue | undefined, place: HashPlace): string {
   if (value !== undefined && value !== null) return secret(value, place);
   const name = memberOf(place.entry, "bearerTokenEnv");
-  return asIs((typeof name === "string" ? place.env[name] : undefined) ?? value);
+  return asIs((typeof name === "string" ? variable(place.env, name) : undefined) ?? value);
 }
 
 /** A command stays text: computing a hash runs nothing. */

@@ -121,7 +121,7 @@ function schemasOf(tool: UpstreamTool, server: string, warnings: Warnings): Sche
 
 function isSelected(offer: NamedTool, { includeTools, excludeTools }: ServerDefinition, selectors: ToolSelectors): boolean {
   if (includeTools !== null && !selectors.matches(offer, includeTools)) return false;
-  return !selectors.matches(offer, excludeTools);
+  return !selectors.guards(offer, excludeTools);
 }
 
 /** Of one server: a tool listed twice counts once, a resource gives way to a tool, and all others that would look the same go. */

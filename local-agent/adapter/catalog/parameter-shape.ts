@@ -78,9 +78,11 @@ class ShapeWriter {
 
   #freeName(reference: string): string {
     const wanted = reference.split("/").at(-1) ?? "";
-    const isTaken = [...this.#named.values()].some(({ name }) => name === wanted);
-    const isUsable = /^[A-Za-z_]\w{0,63}$/.test(wanted) && !BUILT_IN.has(wanted) && !isTaken;
-    return isUsable ? wanted : `Definition${this.#named.size}`;
+    const taken = new Set([...this.#named.values()].map(({ name }) => name));
+    if (/^[A-Za-z_]\w{0,63}$/.test(wanted) && !BUILT_IN.has(wanted) && !taken.has(wanted)) return wanted;
+    let number = taken.size;
+    while (taken.has(`Definition${number}`)) number += 1;
+    return `Definition${number}`;
   }
 
   #choice(schema: JsonObject, choices: readonly JsonValue[], depth: number): string {

@@ -4,6 +4,8 @@ import { visibleLine } from "../../../shared/visible-text.ts";
 
 const MAX_LITERAL = 100;
 const MAX_NOTE = 160;
+/** Real pointers name two or three members. */
+const MAX_POINTER = 1000;
 /** What else is worth a reader's time, in the order it is told. */
 const CONSTRAINTS = [
   "format",
@@ -44,10 +46,10 @@ export function requiredOf(schema: JsonObject): ReadonlySet<JsonValue> {
   return new Set(listKeyword(schema, "required") ?? []);
 }
 
-/** What a local reference (`#/$defs/Name`) points at; undefined: nothing here, or it is elsewhere. */
+/** What a local reference (`#/$defs/Name`) points at; undefined: nothing here, it is elsewhere, or it is too long to be one. */
 export function referenced(root: JsonValue, reference: string): JsonValue | undefined {
   if (reference === "#") return root;
-  if (!reference.startsWith("#/")) return undefined;
+  if (!reference.startsWith("#/") || reference.length > MAX_POINTER) return undefined;
   let at: JsonValue | undefined = root;
   for (const part of reference.slice(2).split("/")) {
     const name = unescaped(part);
@@ -59,7 +61,8 @@ export function referenced(root: JsonValue, reference: string): JsonValue | unde
 
 /** A value in one line, as JSON; nothing in it hides or reorders text. */
 export function literal(value: JsonValue): string {
-  return visibleLine(JSON.stringify(value), MAX_LITERAL);
+  // Escapes only make it longer: what is cut off here would be cut off below.
+  return visibleLine(JSON.stringify(typeof value === "string" ? value.slice(0, MAX_LITERAL) : value), MAX_LITERAL);
 }
 
 /** The beginning of its description, in one line; empty: it has none. */

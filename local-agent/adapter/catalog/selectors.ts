@@ -1,7 +1,8 @@
 /**
  * Which tools a name or glob in the configuration means (`includeTools`, `excludeTools`, `approveTools`, `searchKeywords`, calls). A tool
  * answers to its own name and to it under every prefix. Spellings of older versions count, too, unless they are what another server's
- * tool is called today: then they mean that one.
+ * tool is called today: then they mean that one. What withholds a tool or has it asked about counts for that one as well: else a hostile
+ * server would take the guard off another's tool by what it calls its own.
  */
 import type { ToolPrefix } from "../config/server-definition.ts";
 import { prefixed, serverForm, serverPrefix, toolForm } from "./names.ts";
@@ -14,6 +15,8 @@ export interface NamedTool {
 export interface ToolSelectors {
   /** Whether one of the names or globs means the tool. Case counts; a glob spans the whole name. */
   matches(tool: NamedTool, patterns: readonly string[]): boolean;
+  /** As `matches`, for patterns that withhold a tool or have it asked about: earlier spellings count whoever has them today. */
+  guards(tool: NamedTool, patterns: readonly string[]): boolean;
   /** Every name the tool answers to. */
   namesOf(tool: NamedTool): ReadonlySet<string>;
 }
@@ -48,12 +51,18 @@ export function createToolSelectors(tools: Iterable<NamedTool>, prefixOf: (serve
 
   return {
     namesOf,
-    matches(tool, patterns) {
+    matches: (tool, patterns) => patterns.length > 0 && isMeant(namesOf(tool), patterns),
+    guards(tool, patterns) {
       if (patterns.length === 0) return false;
-      const names = namesOf(tool);
-      return patterns.some((pattern) => (isGlob(pattern) ? anyMatches(pattern, names) : names.has(pattern)));
+      const forms = formsOf(tool.server);
+      const names = currentNames(tool, forms);
+      return isMeant(new Set([...names, ...earlierNames(tool, forms, names)]), patterns);
     },
   };
+}
+
+function isMeant(names: ReadonlySet<string>, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => (isGlob(pattern) ? anyMatches(pattern, names) : names.has(pattern)));
 }
 
 /** `*` is any number of characters, `?` is one. Only the last star is ever tried anew, so no pattern costs more than its length times the text's. */

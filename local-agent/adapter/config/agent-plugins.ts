@@ -8,7 +8,7 @@ import { HEADER_NAME } from "../../../shared/http-header.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import { kindOf } from "../../../shared/kind-of.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
-import { EMPTY_DOCUMENT, type ConfigDocument, type DocumentProblem } from "./config-document.ts";
+import { EMPTY_DOCUMENT, MAX_NAME_CHARS, type ConfigDocument, type DocumentProblem } from "./config-document.ts";
 import type { PluginPlaces } from "./server-entry.ts";
 
 const PLUGIN_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
@@ -48,6 +48,11 @@ export function readPluginServers(content: JsonValue | undefined, context: Plugi
   const problems: DocumentProblem[] = [];
   for (const [name, entry] of Object.entries(table.value)) {
     const shown = `${sanitised(context.name)}__${sanitised(name)}`;
+    if (shown.length > MAX_NAME_CHARS) {
+      const message = `a server's name must have at most ${MAX_NAME_CHARS} characters, got ${shown.length}; the server is skipped`;
+      problems.push({ server: shown.slice(0, MAX_NAME_CHARS), message });
+      continue;
+    }
     const read = readPluginServer(entry, context);
     if (!read.ok) problems.push({ server: shown, message: `${read.error}; the server is skipped` });
     else if (servers.has(shown))

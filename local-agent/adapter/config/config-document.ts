@@ -24,7 +24,8 @@ export const EMPTY_DOCUMENT: ConfigDocument = { servers: new Map(), settings: {}
 
 /** Different programs, different names for the same table; the first that is there counts. */
 export const SERVER_KEYS = ["mcpServers", "mcp-servers", "servers"];
-const MAX_NAME_CHARS = 200;
+/** Of a server, wherever it is configured. */
+export const MAX_NAME_CHARS = 200;
 
 /** @param content `undefined`: the file is empty */
 export function readConfigDocument(content: JsonValue | undefined): ConfigDocument {

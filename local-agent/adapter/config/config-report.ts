@@ -129,19 +129,23 @@ function shownArguments(value: JsonValue): string {
   let hidesNext = false;
   const words = (value as readonly JsonValue[]).map((word) => {
     const text = plain(word);
-    const isValue = hidesNext && !text.startsWith("-");
-    hidesNext = SECRET_FLAG.test(text) && !text.includes("=");
+    const isValue = hidesNext && !PLAIN_FLAG.test(text);
+    hidesNext = text === HEADER_FLAG || (text.startsWith("-") && SECRET_WORD.test(text) && !text.includes("="));
     return isValue ? secret(text) : shownArgument(text);
   });
   return words.map((word) => (word === "" || /[\s"']/.test(word) ? JSON.stringify(word) : word)).join(" ");
 }
 
-const SECRET_FLAG = /^-.*(?:key|token|secret|passw|auth|credential|header|bearer)/i;
+const SECRET_WORD = /key|token|secret|passw|auth|credential|header|bearer/i;
+/** How `curl` and many others take a header. */
+const HEADER_FLAG = "-H";
+/** Behind a flag that names a secret everything else is one: keys may begin with a hyphen. */
+const PLAIN_FLAG = /^-(?:[a-z]|-[a-z-]+)$/i;
 
 function shownArgument(text: string): string {
-  const [, name = "", value = ""] = /^([\w.-]*(?:key|token|secret|passw|auth|credential)[\w.-]*=)(.+)$/is.exec(text) ?? [];
-  if (name !== "") return `${name}${secret(value)}`;
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return shownUrl(text);
+  const [, name = "", value = text] = /^([\w.-]+=)(.+)$/s.exec(text) ?? [];
+  if (SECRET_WORD.test(name)) return `${name}${secret(value)}`;
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return `${name}${shownUrl(value)}`;
   return /\bbearer\s|^(?:sk|gh[a-z]|xox[a-z]|glpat|eyJ)[-_]?\w{8}/i.test(text) ? SET : text;
 }
 

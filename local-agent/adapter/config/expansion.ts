@@ -15,13 +15,18 @@ export function expandPlaceholders(text: string, env: Environment): Expanded {
   const expanded = text.replaceAll(PLACEHOLDER, (...found: readonly (string | undefined)[]) => {
     const [, braced, fallback, dollar, curly] = found;
     const name = braced ?? dollar ?? curly ?? "";
-    const value = env[name];
+    const value = variable(env, name);
     // As in a shell, `:-` also replaces what is set to nothing.
     if (fallback !== undefined) return value === undefined || value === "" ? fallback : value;
     if (value === undefined) missing.push(name);
     return value ?? "";
   });
   return { text: expanded, missing };
+}
+
+/** What is set under the name; undefined: nothing. What every object inherits (`constructor`) is no variable. */
+export function variable(env: Environment, name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
 /** `~` and what begins with `~/` (or `~\`), as below the home directory. */

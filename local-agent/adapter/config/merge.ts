@@ -7,6 +7,7 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { Environment } from "../ports.ts";
 import type { ConfigDocument } from "./config-document.ts";
+import { expandPlaceholders } from "./expansion.ts";
 import type {
   ConfigOrigin,
   ConfigSourceReport,
@@ -45,7 +46,7 @@ export function mergeLayers(layers: readonly ConfigLayer[], context: MergeContex
   const { settings, defaults } = readSettings(merged.values, context.env);
   const servers = new Map<string, ConfiguredServer>();
   for (const [name, fields] of mergeServers(layers)) {
-    const server = configured(name, fields, { defaults, project: context.project });
+    const server = configured(name, fields, { defaults, project: context.project, env: context.env });
     servers.set(name, server);
     if (server.state === "invalid") {
       warnings.push({ file: lastOrigin(fields)?.file ?? "", server: name, message: server.problem });
@@ -167,7 +168,7 @@ function addAll(to: Set<string>, ...fields: readonly Iterable<string>[]): void {
 function configured(
   name: string,
   fields: Fields,
-  { defaults, project }: { readonly defaults: EntryDefaults; readonly project: string },
+  { defaults, project, env }: Pick<MergeContext, "project" | "env"> & { readonly defaults: EntryDefaults },
 ): ConfiguredServer {
   const entry = Object.fromEntries([...fields].map(([field, { value }]) => [field, value]));
   const origins = Object.fromEntries([...fields].map(([field, { origin }]) => [field, origin]));
@@ -175,7 +176,7 @@ function configured(
   const read = readServerEntry(name, entry, { defaults, plugin });
   if (!read.ok) return { state: "invalid", name, problem: read.error, origins };
   const state = entry["disabled"] === true ? "disabled" : "enabled";
-  const projectText = isTouchedByProject(fields) || runsOutOfProject(read.value.transport) ? serverText(entry, plugin, project) : null;
+  const projectText = isTouchedByProject(fields) || runsOutOfProject(read.value.transport, env) ? serverText(entry, plugin, project) : null;
   return { state, name, definition: { ...read.value, origins, projectText } };
 }
 
@@ -194,16 +195,17 @@ function isTouchedByProject(fields: Fields): boolean {
 }
 
 /** A program named by a relative path lies in whatever project this is: whoever can write there says what it is. */
-function runsOutOfProject(transport: ServerTransport): boolean {
+function runsOutOfProject(transport: ServerTransport, env: Environment): boolean {
+  const isRelative = (path: string): boolean => isRelativePath(expandPlaceholders(path, env).text);
   if (transport.kind === "http") return transport.requestHeadersCommand !== null && isRelative(transport.requestHeadersCommand.command);
   if (transport.kind === "socket" || transport.plugin !== null) return false;
   const { command, cwd } = transport;
   return isRelative(command) && (cwd === null || isRelative(`${cwd}/`));
 }
 
-/** Not a bare name, which is looked for in `PATH`, nor what begins with a variable or the home directory. */
-function isRelative(path: string): boolean {
-  return /[/\\]/.test(path) && !/^(?:[/\\~$]|\{env:|[a-z]:)/i.test(path);
+/** Not a bare name, which is looked for in `PATH`, nor what begins with the home directory. `$HOME/…` is one: no shell is asked. */
+function isRelativePath(path: string): boolean {
+  return /[/\\]/.test(path) && !/^(?:[/\\]|~[/\\]|[a-z]:)/i.test(path);
 }
 
 /** Without `disabled`: switching a server off and on again is no new question. */

@@ -162,6 +162,14 @@ describe("the files", () => {
     expect(warnings[0]?.message).not.toContain("s3cret");
   });
 
+  test.skipIf(process.platform !== "linux")("[UC6] one that says it is empty and never ends is skipped", async () => {
+    const { home, load } = machine({ ".agents/mcp.json": servers("u") });
+    symlinkSync("/proc/self/pagemap", join(home, "work/.mcp.json"));
+    const { servers: found, warnings } = await load();
+    expect(commandOf(found.get("x"))).toBe("u");
+    expect(warnings).toMatchObject([{ message: expect.stringMatching(/^it has more than the 16777216 bytes/) }]);
+  });
+
   test.skipIf(process.getuid?.() === 0)("[UC6] one that may not be read is skipped", async () => {
     const { home, load } = machine({ "work/.mcp.json": servers("p") });
     chmodSync(join(home, "work/.mcp.json"), 0);

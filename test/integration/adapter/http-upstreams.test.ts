@@ -77,6 +77,25 @@ describe("Streamable HTTP", () => {
     expect(requests).toEqual([]);
   });
 
+  test("[UT22] nothing of a token or an address that cannot be sent is told", async () => {
+    const { url, requests } = await webServer(() => new Response(null, { status: 500 }));
+    const address = url.replace("//", "//me:s3cret@");
+    const env = { PATH: process.env["PATH"], TOKEN: "s3cret\nnotice", ODD: "s3cret\u2026", PADDED: "s3cret\n", ADDRESS: address };
+    const stored = { read: () => Promise.resolve("s3cret\u0007") };
+    const { define, connect } = transportsUnderTest({ env, stored });
+    const refusal = (server: ReturnType<typeof httpServer>) => connect(define(server)).then(() => "", ({ message }: Error) => message); // prettier-ignore
+    const tokens = [{ bearerTokenEnv: "TOKEN" }, { bearerTokenEnv: "ODD" }, { bearerToken: "!echo s3cret; echo notice" }, { bearerTokenStore: true }];
+    for (const token of tokens) {
+      expect(await refusal(httpServer(url, token))).toBe("config: The bearer token cannot be sent: it has characters HTTP does not allow.");
+    }
+    for (const named of ["${ADDRESS}", address]) {
+      expect(await refusal(httpServer(named))).toBe('config: "url" must not hold a user name or password: put them into "headers".');
+    }
+    expect(requests).toEqual([]);
+    expect(await refusal(httpServer(url, { bearerTokenEnv: "PADDED" }))).not.toContain("s3cret");
+    expect(requests[0]?.headers["authorization"]).toBe("Bearer s3cret");
+  });
+
   test("[UT23] headers without auth are all a server is sent: no login is begun, and no store is opened", async () => {
     const { url, requests } = await webServer(
       () => new Response(null, { status: 401, headers: { "www-authenticate": `Bearer resource_metadata="${url}/meta"` } }),

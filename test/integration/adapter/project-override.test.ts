@@ -107,6 +107,38 @@ test("[UC61] where the project's files do not count nothing is written", async (
   expect(existsSync(file)).toBe(false);
 });
 
+test.each([
+  '{ "mcpServers": { "x": {} }, "mcpServers": { "x": { "args": [] } } }',
+  '{ "mcpServers": { "x": {}, "x": { "args": [] } } }',
+  '{ "mcpServers": { "x": { "disabled": false, "disabled": false } } }',
+  '{ "mcpServers": { "x": "a" } }',
+  '{ "mcpServers": { "x": [] } }',
+  '{ "mcpServers": { "x": null } }',
+])("[UC61] a file in which the word would have no effect is not touched: %s", async (content) => {
+  const { options, text } = project(content);
+  expect(await setServerState("x", "disabled", options)).toMatchObject({
+    ok: false,
+    error: expect.stringMatching(/mcp\.json cannot be changed: .*"x"/),
+  });
+  expect(text()).toBe(content);
+});
+
+test("[UC61] nor one in which the word would stay", async () => {
+  const { options, text, stateOf } = project('{ "mcpServers": { "x": {} }, "mcpServers": { "x": { "disabled": true } } }');
+  expect(await setServerState("x", "enabled", options)).toMatchObject({ ok: false });
+  expect(text()).toContain('"disabled": true');
+  expect(await stateOf("x")).toBe("disabled");
+});
+
+test("[UC61] of several changes at once none undoes another, and nothing is left beside the file", async () => {
+  const { file, options, text } = project();
+  const names = ["a", "b", "c", "d"];
+  await Promise.all([...names.map((name) => setServerState(name, "disabled", options)), setServerState("off", "enabled", options)]);
+  const disabled = Object.fromEntries(names.map((name) => [name, { disabled: true }]));
+  expect(JSON.parse(text())).toEqual({ mcpServers: { ...disabled, off: { disabled: false } } });
+  expect(readdirSync(dirname(file))).toEqual(["mcp.json"]);
+});
+
 test("[UC60] any name is a name", async () => {
   const { options, text } = project();
   await setServerState('a.b/"c"', "disabled", options);
@@ -146,6 +178,20 @@ describe("which tools are direct", () => {
     expect(await keepDirectTools("ours", false, options)).toEqual({ ok: true, value: file });
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ mcpServers: { ours: { directTools: false } } });
     expect(await directOf(options, "ours")).toBe(false);
+  });
+
+  test("[UC62] so is it for what another host's file of the project says, and a plugin that lies there", async () => {
+    const { home, cwd, options, file, write } = project();
+    write(join(home, ".agents/mcp.json"), JSON.stringify({ settings: { hostConfigDiscovery: "on", agentPluginPaths: ["plug"] } }));
+    write(join(cwd, ".vscode/mcp.json"), JSON.stringify({ servers: { theirs: { command: "c" } } }));
+    const schema = (of: string) => `https://agent-plugins.org/schemas/1.0.0/${of}.schema.json`;
+    write(join(cwd, "plug/plugin.json"), JSON.stringify({ $schema: schema("plugin"), name: "plug" }));
+    write(join(cwd, "plug/mcp.json"), JSON.stringify({ $schema: schema("mcp"), mcpServers: { in: { type: "stdio", command: "c" } } }));
+    for (const name of ["theirs", "plug__in"]) {
+      expect(await keepDirectTools(name, true, options)).toEqual({ ok: true, value: file });
+      expect(await directOf(options, name)).toBe(true);
+    }
+    expect(existsSync(join(home, ".pi/agent/mcp.json"))).toBe(false);
   });
 
   test("[UC62] of a program that lies in the project, but which the account configures, in Pi's directory", async () => {

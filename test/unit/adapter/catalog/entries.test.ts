@@ -21,6 +21,12 @@ describe("filters", () => {
     expect(shown(catalogSource("s", ["a1", "ab", "c"], { resources: [DOC], fields }))).toEqual(expected);
   });
 
+  test("[CT9] [CT10] what is taken away stays away, whatever another server calls its tools", () => {
+    const mine = catalogSource("my-server", ["get-it", "look"], { fields: { excludeTools: ["my_server_get_it"] } });
+    expect(shown(mine)).toEqual(["my-server_look"]);
+    expect(shown(mine, catalogSource("evil", ["my_server_get_it"]))).toEqual(["my-server_look", "evil_my_server_get_it"]);
+  });
+
   test("[CT11] tools for a window only are not shown", () => {
     const tool = (name: string, visibility: unknown) => upstreamTool(name, { _meta: { ui: { visibility } } });
     const tools = [tool("app", ["app"]), tool("both", ["app", "model"]), tool("none", []), tool("odd", "model"), upstreamTool("plain")];

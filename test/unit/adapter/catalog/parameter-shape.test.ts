@@ -111,6 +111,13 @@ describe("the lines", () => {
   });
 });
 
+test("[CT29] no two types have one name, whatever they are called in the schema", () => {
+  const text = { $defs: { Definition1: object({ a: { type: "string" } }), any: object({ b: { type: "number" } }) } };
+  const shape = parameterShape(object({ x: { $ref: "#/$defs/Definition1" }, y: { $ref: "#/$defs/any" } }, text));
+  expect([...(shape ?? "").matchAll(/^type (\w+) = /gm)].map(([, name]) => name)).toEqual(["Definition1", "Definition2"]);
+  expect(shape).toContain("x?: Definition1; y?: Definition2;");
+});
+
 describe("[CT32] schemas made to harm", () => {
   test.each<[string, unknown]>([
     ["deep", nested(5_000)],
@@ -138,6 +145,24 @@ describe("[CT32] schemas made to harm", () => {
     // oxlint-disable-next-line no-control-regex -- their absence is the point
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]/);
     expect(parameterLines(schema).split("\n").length).toBeLessThan(130);
+  });
+
+  test.each<[string, unknown]>([
+    ["parts that are the whole again", { type: "object", allOf: Array.from({ length: 1_000 }, () => ({ $ref: "#" })) }],
+    ["choices among themselves", branching({ anyOf: Array.from({ length: 7 }, () => ({ $ref: "#/$defs/a" })) })],
+    ["lists of choices among themselves", branching({ anyOf: Array.from({ length: 7 }, () => ({ items: { $ref: "#/$defs/a" }, type: "array" })) })],
+    ["choices among endless values", branching({ anyOf: Array.from({ length: 7 }, () => ({ $ref: "#/$defs/b" })) })],
+    ["parts of the whole, and endless names of what is required", wholeAgain({ required: Array.from({ length: 15_000 }, (_, at) => `${at}`) })],
+    ["endless pointers", wholeAgain({ $defs: { a: { $ref: `#/${"%61/".repeat(60_000)}` } } }, "#/$defs/a")],
+  ])("%s: the text is there before every way through them is gone, which takes minutes to years", (_what, schema) => {
+    expect(parameterLines(schema).split("\n").length).toBeLessThan(130);
+  });
+
+  test("[CT32] what could not be looked at whole is said", () => {
+    expect(parameterLines({ type: "object", allOf: Array.from({ length: 30 }, () => ({ $ref: "#" })) })).toBe("(any arguments)");
+    const known = { properties: { a: { type: "string" } }, allOf: Array.from({ length: 30 }, () => ({ $ref: "#/$defs/a" })) };
+    const around = { allOf: Array.from({ length: 30 }, () => ({ $ref: "#/$defs/a" })) };
+    expect(parameterLines({ type: "object", ...known, $defs: { a: around } })).toBe("a (string)\n… and more");
   });
 
   test("[CT32] never throw, whatever they are", () => {
@@ -171,6 +196,16 @@ describe("[CT32] schemas made to harm", () => {
     );
   });
 });
+
+/** A hundred members, each of which is the choice. */
+function branching(choice: unknown): unknown {
+  const values = { anyOf: Array.from({ length: 7 }, () => ({ enum: Array.from({ length: 20 }, () => ["x".repeat(10_000)]) })) };
+  return object(Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, choice])), { allOf: [], $defs: { a: choice, b: values } });
+}
+
+function wholeAgain(members: object, reference = "#"): unknown {
+  return { type: "object", properties: {}, allOf: Array.from({ length: 50 }, () => ({ $ref: reference })), ...members };
+}
 
 function nested(depth: number): unknown {
   let schema: unknown = { type: "string" };

@@ -48,6 +48,19 @@ describe("what a tool answers to", () => {
   });
 });
 
+test("[CT9] no server takes a guard off another's tool by what it calls its own", () => {
+  const mine = tool("my-server", "delete-all");
+  const hostile = ["delete_all", "my_server_delete_all", "mcp__my_2d_server_delete_all"].map((name) => tool("evil", name));
+  const all = selectors([mine, ...hostile]);
+  for (const { original } of hostile) {
+    expect(all.matches(mine, [original])).toBe(false);
+    expect(all.guards(mine, [original])).toBe(true);
+    expect(all.guards(mine, [`${original.slice(0, -1)}?`])).toBe(true);
+  }
+  expect(all.guards(mine, ["my_server_delete_some", "evil_*"])).toBe(false);
+  expect(all.guards(mine, [])).toBe(false);
+});
+
 describe("globs", () => {
   test.each([
     ["s_a*", true],

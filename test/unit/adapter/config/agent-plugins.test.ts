@@ -62,6 +62,16 @@ describe("a plugin's servers", () => {
     expect(read.problems).toHaveLength(1);
   });
 
+  test("[UC51] with a name longer than any other file may give one are skipped, and the name is not repeated whole", () => {
+    const good = { type: "stdio", command: "a" };
+    const read = servers({ ["x".repeat(194)]: good, ["x".repeat(195)]: good, ["y".repeat(100_000)]: { type: "stdio" } });
+    expect([...read.servers.keys()]).toEqual([`acme__${"x".repeat(194)}`]);
+    expect(read.problems.map(({ server, message }) => [server?.length, message])).toEqual([
+      [200, "a server's name must have at most 200 characters, got 201; the server is skipped"],
+      [200, "a server's name must have at most 200 characters, got 100006; the server is skipped"],
+    ]);
+  });
+
   test.each<[JsonObject, string]>([
     [{ type: "stdio", command: "node", args: ["${PLUGIN_ROOT}/x", "${HOME}"], env: { A: "${PLUGIN_DATA}", B: "!id" } }, "/p/"],
     [{ type: "stdio", command: "node", cwd: "./data" }, "/p/data"],

@@ -44,6 +44,16 @@ test.each<[JsonObject, string, string]>([
     "(set) postgres://(set)@h/db?(set) (set)",
   ],
   [{ command: "npx", args: ["--no-auth", "-v"] }, "args", "--no-auth -v"],
+  [{ command: "npx", args: ["--token", "-s3cret", "--key", "--s3cret=", "-x"] }, "args", "--token (set) --key (set) -x"],
+  [{ command: "npx", args: ["--auth", "--port", "80", "-H", "X-Any: s3cret", "-H", "X: ${KEY}"] }, "args", "--auth --port 80 -H (set) -H (set)"],
+  [
+    {
+      command: "npx",
+      args: ["--header=X-Any: s3cret", "--bearer=s3cret", "--bearer=${KEY}", "--base=https://s3cret@h/p?s3cret", "DB=pg://a:s3cret@h"],
+    },
+    "args",
+    "--header=(set) --bearer=(set) --bearer=${KEY} --base=https://(set)@h/p?(set) DB=pg://(set)@h",
+  ],
   [{ command: "npx", somebodysField: "s3cret" }, "somebodysField", "(set)"],
   [{ command: "npx", directTools: ["a", "b"] }, "directTools", '["a","b"]'],
 ])("[UC71] %j shows %s as %s", (entry, field, expected) => {

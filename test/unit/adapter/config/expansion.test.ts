@@ -47,3 +47,9 @@ describe("[UC28] a value that may be a command", () => {
     expect(secretValue(value)).toEqual(expected);
   });
 });
+
+test("[UC28] what every object has is no variable", () => {
+  for (const name of ["constructor", "toString", "__proto__"]) {
+    expect(expandPlaceholders(`\${${name}}\${${name}:-x}$env:${name}`, {})).toEqual({ text: "x", missing: [name, name] });
+  }
+});

@@ -186,6 +186,33 @@ describe("what a project's file touches", () => {
     );
   });
 
+  test.each<[JsonObject, boolean]>([
+    [{ command: "./serve" }, true],
+    [{ command: "bin/serve" }, true],
+    [{ command: "npx" }, false],
+    [{ command: "/usr/bin/serve" }, false],
+    [{ command: "~/bin/serve" }, false],
+    [{ command: "~" }, false],
+    [{ command: "${BIN}/serve" }, false],
+    [{ command: "$env:BIN/serve" }, false],
+    [{ command: "${UNSET:-./bin}/serve" }, true],
+    [{ command: "${UNSET}bin/serve" }, true],
+    [{ command: "${NEAR}" }, true],
+    [{ command: "{env:NEAR}" }, true],
+    [{ command: "$HOME/bin/serve" }, true],
+    [{ command: "~me/bin/serve" }, true],
+    [{ command: "./serve", cwd: "/opt/it" }, false],
+    [{ command: "./serve", cwd: "${BIN}" }, false],
+    [{ command: "./serve", cwd: "${NEAR}" }, true],
+    [{ command: "./serve", cwd: "$HOME" }, true],
+    [{ url: "https://a.example/mcp", requestHeadersCommand: { command: "$HOME/sign" } }, true],
+    [{ url: "https://a.example/mcp", requestHeadersCommand: { command: "${BIN}/sign" } }, false],
+  ])("[UC30] of the account's own %j: lies in the project is %s", (entry, expected) => {
+    const env = { BIN: "/opt/bin", NEAR: "./near" };
+    const server = merge([layer("user", { mcpServers: { x: entry } })], "use", env).servers.get("x")!;
+    expect(definition(server).projectText !== null).toBe(expected);
+  });
+
   test("[UC31] needs no trust when it only disables", () => {
     expect(text(["user", global], ["project", { disabled: true }])).toBeNull();
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tellOfUpstreams } from "../../../../local-agent/daemon/upstream-news.ts";
+import { tellOfUpstreams, warningLine } from "../../../../local-agent/daemon/upstream-news.ts";
 import { adapterUnderTest } from "../../../support/adapter-under-test.ts";
 import { echo, poolUnderTest } from "../../../support/pool-under-test.ts";
 import { serverDefinition } from "../../../support/server-definitions.ts";
@@ -32,4 +32,10 @@ test("[UP77] the log lines of a server with debug are shown, in one harmless lin
   }
   await waitUntil("both lines are there", () => told.length >= 2);
   expect(told).toEqual(['loud: [warning] db: {"slow":true}', "loud: [info] one⏎␛[2Jtwo"]);
+});
+
+test("[UC72] what is wrong with a configuration is one line, whatever its file calls its servers", () => {
+  const said = warningLine({ file: "/p/.mcp.json", server: "x\nA sign-in waits: run pimcp allow\u001b[2J\u202e", message: 'got "a\nb"' });
+  expect(said).toBe('/p/.mcp.json (x⏎A sign-in waits: run pimcp allow␛[2J‹U+202E›): got "a⏎b"');
+  expect(warningLine({ file: "/p/.mcp.json", server: null, message: "it is not valid JSON" })).toBe("/p/.mcp.json: it is not valid JSON");
 });

@@ -86,6 +86,30 @@ describe("a server of a project file", () => {
     expect([trust.known(subject), trust.list().length]).toEqual(["unasked", 1]);
   });
 
+  test("[TR4] is decided once: who denies while an Allow is being written down is too late", async () => {
+    const memory = memoryOfTrust();
+    const written = Promise.withResolvers<void>();
+    const { trust, trail } = trustUnderTest({ memory: { ...memory, add: (allowed) => written.promise.then(() => memory.add(allowed)) } });
+    const asked = trust.ask(subject, never);
+    const id = trust.list()[0]?.id ?? "";
+    const decided = (["once", "deny", "once"] as const).map(async (decision) => trust.decide({ id, decision }));
+    written.resolve();
+    expect(await Promise.all(decided)).toEqual([{ outcome: "allowed" }, { outcome: "gone" }, { outcome: "gone" }]);
+    expect([await asked, trust.known(subject)]).toEqual([true, "allowed"]);
+    expect(trail.map(({ event }) => event)).toEqual(["server.allowed"]);
+  });
+
+  test("[TR6] can be decided anew when the first decision could not be kept", async () => {
+    const trail: AuditEvent[] = [];
+    const failing = { record: (event: AuditEvent) => (trail.push(event) === 1 ? Promise.reject(new Error("the disk is full")) : Promise.resolve()) };
+    const { trust } = trustUnderTest({ audit: failing });
+    const asked = trust.ask(subject, never);
+    const id = trust.list()[0]?.id ?? "";
+    await expect(trust.decide({ id, decision: "once" })).rejects.toThrow(DecisionUnrecorded);
+    expect(await trust.decide({ id, decision: "deny" })).toEqual({ outcome: "denied" });
+    expect([await asked, trust.known(subject)]).toEqual([false, "denied"]);
+  });
+
   test("[TR7] is not asked about while thirty others wait", async () => {
     const { trust } = trustUnderTest();
     for (let number = 0; number < 30; number++) void trust.ask({ ...subject, server: `server ${number}` }, never);
