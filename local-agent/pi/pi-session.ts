@@ -48,8 +48,8 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
   }
 
   function onReady(made: Adapter): () => void {
-    const unwatch = watchLife(pi, () => void adapter.end());
     const detach = attachAdapter(made, { host, tools, prompts });
+    const unwatch = watchLife(pi, () => void adapter.end());
     return () => {
       unwatch();
       detach();

@@ -50,8 +50,14 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
         await adapter.close();
         throw new Error("the Pi session has ended");
       }
+      try {
+        leave = onReady(adapter);
+      } catch (error) {
+        // One that Pi could not be told of would run on beside the next one.
+        await adapter.close();
+        throw error;
+      }
       state = { at: "ready", adapter };
-      leave = onReady(adapter);
       return adapter;
     } catch (error) {
       const cause = (error instanceof Error ? error.message : String(error)).slice(0, MAX_CAUSE_CHARS);

@@ -5,12 +5,13 @@ import { createPiTools } from "../../../../local-agent/pi/pi-tools.ts";
 import { createSessionAdapter } from "../../../../local-agent/pi/session-adapter.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-function scene(makes: (() => Promise<Adapter>)[]) {
+function scene(makes: (() => Promise<Adapter>)[], onReady = (): void => {}) {
   const clock = new ManualClock();
   const said: string[] = [];
   const session = createSessionAdapter({
     make: () => makes.shift()?.() ?? Promise.reject(new Error("no more")),
     onReady: () => {
+      onReady();
       said.push("ready");
       return () => said.push("let go");
     },
@@ -65,4 +66,22 @@ test("[PI12] what was still being made when the session ended is ended as soon a
   expect(await waiting).toContain("the Pi session has ended");
   expect(said).toEqual(["closed a"]);
   expect(session.state()).toEqual({ at: "none" });
+});
+
+test("[PI12] [PI13] what Pi could not be told of is ended before the next use tries again", async () => {
+  const answers = [new Error("This context is stale."), null];
+  const makes: (() => Promise<Adapter>)[] = [];
+  const { session, said, adapter } = scene(makes, () => {
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+  });
+  makes.push(
+    () => Promise.resolve(adapter("a")),
+    () => Promise.resolve(adapter("b")),
+  );
+  await expect(session.get()).rejects.toThrow("This context is stale.");
+  expect(session.state()).toEqual({ at: "failed", cause: "This context is stale." });
+  expect(said).toEqual(["closed a"]);
+  await session.get();
+  expect(said).toEqual(["closed a", "ready"]);
 });
