@@ -19,7 +19,7 @@ export interface SessionAdapter {
    * tries again, or waits on.
    */
   get(): Promise<Adapter>;
-  /** Ends it. One that is still being made is ended as soon as it is. */
+  /** Ends it. One that is still being made is ended as soon as it is, and not waited for longer than a moment. */
   end(): Promise<void>;
 }
 
@@ -36,6 +36,8 @@ export interface SessionAdapterParts {
 const MAX_CAUSE_CHARS = 1000;
 /** A call does not wait longer for a start that hangs, such as on a home directory that does not answer. */
 const START_MS = 30_000;
+/** Nor does the end of a session: Pi waits for it. */
+const END_MS = 5_000;
 
 export function createSessionAdapter({ make, onReady, timers }: SessionAdapterParts): SessionAdapter {
   let state: AdapterState = { at: "none" };
@@ -85,9 +87,16 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
       leave();
       leave = () => {};
       if (before.at === "ready") await before.adapter.close();
-      if (before.at === "starting") await before.adapter.then((adapter) => adapter.close()).catch(() => {});
+      if (before.at === "starting") await atMost(END_MS, before.adapter.then((adapter) => adapter.close()).catch(() => {}), timers);
     },
   };
+}
+
+async function atMost(ms: number, ending: Promise<void>, timers: Timers): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const cancel = timers.after(ms, resolve);
+  await Promise.race([ending, late]);
+  cancel();
 }
 
 async function within(starting: Promise<Adapter>, timers: Timers): Promise<Adapter> {

@@ -85,3 +85,15 @@ test("[PI12] [PI13] what Pi could not be told of is ended before the next use tr
   await session.get();
   expect(said).toEqual(["closed a", "ready"]);
 });
+
+test("[PI12] the end of a session does not wait for a start that hangs", async () => {
+  const { promise, resolve } = Promise.withResolvers<Adapter>();
+  const { session, said, clock, adapter } = scene([() => promise]);
+  const waiting = session.get().catch((error: unknown) => String(error));
+  const ending = session.end();
+  clock.advance(5_000);
+  await ending;
+  resolve(adapter("a"));
+  await waiting;
+  expect(said).toEqual(["closed a"]);
+});
