@@ -10,7 +10,7 @@ import { EMPTY_STATUS, MCP_STATUS_EVENT } from "./mcp-status.ts";
 import type { PiHost } from "./pi-host.ts";
 import { createPiTools } from "./pi-tools.ts";
 import { createPromptCommands } from "./prompt-commands.ts";
-import { createSessionAdapter, type SessionAdapter } from "./session-adapter.ts";
+import { createSessionAdapter, type SessionAdapter, StartOutlived } from "./session-adapter.ts";
 
 export interface PiSession {
   readonly adapter: SessionAdapter;
@@ -60,6 +60,7 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
     try {
       await adapter.get();
     } catch (error) {
+      if (error instanceof StartOutlived) return;
       const cause = error instanceof Error ? error.message : String(error);
       tools.offerRetry(cause);
       context?.ui.notify(`MCP servers are not available: ${cause}`, "error");

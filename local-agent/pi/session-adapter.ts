@@ -26,6 +26,9 @@ export interface SessionAdapter {
 /** It is still being started; nothing has failed. */
 export class StartTimeout extends Error {}
 
+/** It was ended before it was there; nothing has failed, and whoever ended it knows what comes instead. */
+export class StartOutlived extends Error {}
+
 export interface SessionAdapterParts {
   readonly make: () => Promise<Adapter>;
   /** Runs once for each adapter that was made and is still wanted. What it returns runs before that adapter is ended. */
@@ -50,7 +53,7 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
       const adapter = await make();
       if (mine !== generation) {
         await adapter.close();
-        throw new Error("the Pi session has ended");
+        throw new StartOutlived("the Pi session has ended");
       }
       try {
         leave = onReady(adapter);
@@ -64,7 +67,7 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
     } catch (error) {
       const cause = (error instanceof Error ? error.message : String(error)).slice(0, MAX_CAUSE_CHARS);
       if (mine === generation) state = { at: "failed", cause };
-      throw new Error(cause, { cause: error });
+      throw error instanceof StartOutlived ? error : new Error(cause, { cause: error });
     }
   }
 
@@ -87,7 +90,12 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
       leave();
       leave = () => {};
       if (before.at === "ready") await before.adapter.close();
-      if (before.at === "starting") await atMost(END_MS, before.adapter.then((adapter) => adapter.close()).catch(() => {}), timers);
+      if (before.at === "starting")
+        await atMost(
+          END_MS,
+          before.adapter.then((adapter) => adapter.close()).catch(() => {}),
+          timers,
+        );
     },
   };
 }
