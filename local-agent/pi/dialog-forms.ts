@@ -169,9 +169,12 @@ async function askChoices(
 
 /** Lines of a choice that can be told apart, whatever a server calls them. */
 function labelled(titles: readonly string[]): string[] {
+  const taken = new Set([LEAVE_OUT, DONE]);
   return titles.map((title, index) => {
-    const shown = visibleLine(title, 200);
-    return titles.indexOf(title) === index && shown !== LEAVE_OUT && shown !== DONE ? shown : `${shown} (${index + 1})`;
+    let label = visibleLine(title, 200);
+    while (taken.has(label)) label = `${label} (${index + 1})`;
+    taken.add(label);
+    return label;
   });
 }
 

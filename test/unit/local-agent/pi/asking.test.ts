@@ -61,6 +61,32 @@ describe("an address a server asks to have opened", () => {
   });
 });
 
+describe("a form a server asks to have filled in", () => {
+  /** @param pick of the lines of each dialog, or typed into an input */
+  function scene(pick: (dialog: Dialog) => string | undefined) {
+    const dialogs: Dialog[] = [];
+    const picked = (title: string, options: readonly string[]) => Promise.resolve(pick(dialogs[dialogs.push({ title, options }) - 1] ?? { title, options }));
+    const ui = { notify: () => {}, select: picked, input: (title: string) => picked(title, []) };
+    const forms = createDialogForms(hostOf({ ui }), () => Promise.resolve());
+    const ask = (properties: object) => {
+      const requestedSchema = { type: "object", properties } as never;
+      return forms.ask({ server: "bank", params: { mode: "form", message: "Which?", requestedSchema }, caller, signal });
+    };
+    return { ask, dialogs };
+  }
+
+  test("[PI30] has lines that can be told apart, and the one that was picked is sent", async () => {
+    const long = "x".repeat(250);
+    const titles = ["A", "A", "A (2)", `${long}1`, `${long}2`, "Done", "(leave it out)"];
+    const oneOf = titles.map((title, index) => ({ const: `v${index}`, title }));
+    for (const [index] of titles.entries()) {
+      const { ask, dialogs } = scene(({ title, options }) => (title.startsWith("Choice") ? options[index] : options[0]));
+      expect(await ask({ choice: { type: "string", title: "Choice", oneOf } })).toEqual({ action: "accept", content: { choice: `v${index}` } });
+      expect(new Set(dialogs[1]?.options).size).toBe(titles.length + 1);
+    }
+  });
+});
+
 describe("the model a server asks", () => {
   const models = [
     { provider: "one", id: "small", name: "Small" },
