@@ -80,13 +80,13 @@ async function fillIn(
   before: JsonObject,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  const content: Record<string, JsonValue> = {};
+  const content = new Map<string, JsonValue>();
   for (const field of fields) {
-    const filled = await fillInField(ui, field, before[field.name], signal);
+    const filled = await fillInField(ui, field, Object.hasOwn(before, field.name) ? before[field.name] : undefined, signal);
     if (filled === "dismissed") return undefined;
-    if (filled.value !== undefined) content[field.name] = filled.value;
+    if (filled.value !== undefined) content.set(field.name, filled.value);
   }
-  return content;
+  return Object.fromEntries(content);
 }
 
 /** Asks until the answer fits. */
@@ -180,7 +180,7 @@ function labelled(titles: readonly string[]): string[] {
 
 function review(title: string, fields: readonly FormField[], given: JsonObject): string {
   const lines = fields.map(
-    (field) => `${visibleLine(field.title, 100)}: ${field.name in given ? visibleLine(JSON.stringify(given[field.name]), 200) : "—"}`,
+    (field) => `${visibleLine(field.title, 100)}: ${Object.hasOwn(given, field.name) ? visibleLine(JSON.stringify(given[field.name]), 200) : "—"}`,
   );
   return `${title}\n\n${lines.join("\n")}`;
 }

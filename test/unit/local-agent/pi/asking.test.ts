@@ -85,6 +85,15 @@ describe("a form a server asks to have filled in", () => {
       expect(new Set(dialogs[1]?.options).size).toBe(titles.length + 1);
     }
   });
+
+  test("[PI30] takes a field for one of its own, whatever every object has by that name", async () => {
+    const { ask, dialogs } = scene(({ options }) => options[0] ?? "");
+    expect(await ask({ constructor: { type: "string" }, toString: { type: "string", default: "x" } })).toEqual({
+      action: "accept",
+      content: { toString: "x" },
+    });
+    expect(dialogs.at(-1)?.title).toContain('constructor: —\ntoString: "x"');
+  });
 });
 
 describe("the model a server asks", () => {
