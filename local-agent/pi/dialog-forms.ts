@@ -16,6 +16,10 @@ const SEND = "Send";
 const AGAIN = "Go through it again";
 const LEAVE_OUT = "(leave it out)";
 
+/** As on the page: longer ones nobody reads. */
+const MAX_URL_CHARS = 8192;
+const MAX_MESSAGE_CHARS = 8192;
+
 /** @param openAddress opens a web address in the person's browser; rejects when it cannot */
 export function createDialogForms(host: PiHost, openAddress: (url: string) => Promise<void>): PersonForms {
   return {
@@ -45,7 +49,7 @@ type AddressParams = Extract<UpstreamQuestion["params"], { url: string }>;
 
 async function askForm(ui: ExtensionUIContext, { server, signal }: UpstreamQuestion, params: FormParams): Promise<ElicitResult> {
   const fields = formFields(params.requestedSchema as unknown as JsonObject);
-  const title = `${visibleLine(server, 100)} asks: ${visibleBlock(params.message)}`;
+  const title = `${visibleLine(server, 100)} asks: ${shownMessage(params)}`;
   if (!fields.ok) {
     ui.notify(`${visibleLine(server, 100)} asked for something that cannot be shown: ${fields.error}. It was told that you declined.`, "warning");
     return DECLINE;
@@ -193,14 +197,27 @@ async function askAddress(
   openAddress: (url: string) => Promise<void>,
 ): Promise<ElicitResult> {
   const url = URL.canParse(params.url) ? new URL(params.url) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    ui.notify(`${visibleLine(server, 100)} asked to open something that is no web address. It was told that you declined.`, "warning");
+  if (url === undefined || !isWebAddress(url)) {
+    ui.notify(
+      `${visibleLine(server, 100)} asked to open something that is no web address a person can judge. It was told that you declined.`,
+      "warning",
+    );
     return DECLINE;
   }
-  const title = `${visibleLine(server, 100)} asks you to open ${url.host}: ${visibleBlock(params.message)}\n${visibleLine(url.href)}`;
+  const shown = visibleLine(url.href, MAX_URL_CHARS);
+  const title = `${visibleLine(server, 100)} asks you to open ${url.host}: ${shownMessage(params)}\n${shown}`;
   const open = `Open ${url.host}`;
   const picked = await ui.select(title, [REFUSE, open], { signal });
   if (picked !== open || signal.aborted) return picked === REFUSE ? DECLINE : CANCEL;
-  await openAddress(url.href).catch(() => ui.notify(`No browser could be opened. Open it yourself: ${visibleLine(url.href)}`, "warning"));
+  await openAddress(url.href).catch(() => ui.notify(`No browser could be opened. Open it yourself: ${shown}`, "warning"));
   return { action: "accept" };
+}
+
+/** What stands before an @ reads like the site. */
+function isWebAddress({ protocol, href, username, password }: URL): boolean {
+  return /^https?:$/.test(protocol) && href.length <= MAX_URL_CHARS && username === "" && password === "";
+}
+
+function shownMessage({ message }: { readonly message: string }): string {
+  return visibleBlock(message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message);
 }

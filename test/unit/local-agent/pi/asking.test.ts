@@ -27,7 +27,8 @@ describe("an address a server asks to have opened", () => {
         Promise.resolve(picked(dialogs[dialogs.push({ title, options }) - 1] ?? { title, options })),
     };
     const forms = createDialogForms(hostOf({ ui }), (url) => Promise.resolve(void opened.push(url)));
-    const ask = (url: string) => forms.ask({ server: "bank", params: { mode: "url", message: "Sign in", url, elicitationId: "1" }, caller, signal });
+    const ask = (url: string, message = "Sign in") =>
+      forms.ask({ server: "bank", params: { mode: "url", message, url, elicitationId: "1" }, caller, signal });
     return { ask, opened, dialogs };
   }
 
@@ -46,14 +47,25 @@ describe("an address a server asks to have opened", () => {
     expect([...no.opened, ...dismissed.opened]).toEqual([]);
   });
 
-  test.each(["file:///etc/passwd", "javascript:alert(1)", "not an address"])(
-    "[PI31] is declined unasked when it is none of the web: %s",
-    async (url) => {
-      const { ask, opened, dialogs } = scene(({ options }) => options[1]);
-      expect(await ask(url)).toEqual({ action: "decline" });
-      expect([opened, dialogs]).toEqual([[], []]);
-    },
-  );
+  test("[PI31] is shown to its end, after no more of the server's words than somebody reads", async () => {
+    const { ask, dialogs } = scene(({ options }) => options[1]);
+    const url = `https://bank.example/in?a=${"x".repeat(5_000)}&to=elsewhere`;
+    await ask(url, "y".repeat(1_000_000));
+    expect(dialogs[0]?.title).toMatch(/y…\nhttps:.*&to=elsewhere$/);
+    expect(dialogs[0]?.title.length).toBeLessThan(20_000);
+  });
+
+  test.each([
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "not an address",
+    "https://bank.example@evil.example/",
+    `https://a.example/${"x".repeat(8_192)}`,
+  ])("[PI31] is declined unasked when it is none of the web, or none that can be judged: %s", async (url) => {
+    const { ask, opened, dialogs } = scene(({ options }) => options[1]);
+    expect(await ask(url)).toEqual({ action: "decline" });
+    expect([opened, dialogs]).toEqual([[], []]);
+  });
 
   test("[PI31] is offered to servers in a terminal only", () => {
     expect(createDialogForms(hostOf({ mode: "rpc" }), () => Promise.resolve()).modes).toEqual({ form: true, url: false });
@@ -65,7 +77,8 @@ describe("a form a server asks to have filled in", () => {
   /** @param pick of the lines of each dialog, or typed into an input */
   function scene(pick: (dialog: Dialog) => string | undefined) {
     const dialogs: Dialog[] = [];
-    const picked = (title: string, options: readonly string[]) => Promise.resolve(pick(dialogs[dialogs.push({ title, options }) - 1] ?? { title, options }));
+    const picked = (title: string, options: readonly string[]) =>
+      Promise.resolve(pick(dialogs[dialogs.push({ title, options }) - 1] ?? { title, options }));
     const ui = { notify: () => {}, select: picked, input: (title: string) => picked(title, []) };
     const forms = createDialogForms(hostOf({ ui }), () => Promise.resolve());
     const ask = (properties: object) => {
