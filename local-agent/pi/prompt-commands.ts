@@ -27,7 +27,7 @@ export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapte
         const signal = ctx.signal ?? new AbortController().signal;
         const fetched = await fetchPrompt(command, args, signal);
         if (fetched.ok) host.pi.sendUserMessage(fetched.text);
-        else showAnswer(host.pi, ctx, { text: fetched.text, level: "error" });
+        else await showAnswer(host.pi, ctx, { text: fetched.text, level: "error" });
       },
     });
   }
