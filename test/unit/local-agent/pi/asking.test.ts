@@ -2,6 +2,7 @@
 import type { CreateMessageRequestParams } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { createDialogForms } from "../../../../local-agent/pi/dialog-forms.ts";
+import { createDialogApprover } from "../../../../local-agent/pi/dialog-approver.ts";
 import type { PiHost } from "../../../../local-agent/pi/pi-host.ts";
 import { createPiSampler } from "../../../../local-agent/pi/pi-sampler.ts";
 
@@ -71,6 +72,24 @@ describe("an address a server asks to have opened", () => {
     expect(createDialogForms(hostOf({ mode: "rpc" }), () => Promise.resolve()).modes).toEqual({ form: true, url: false });
     expect(createDialogForms(hostOf({ mode: "print", hasUI: false }), () => Promise.resolve()).modes).toEqual({ form: false, url: false });
   });
+});
+
+test("[PI21] [PI40] what a person allows says how much of it is not shown", async () => {
+  const titles: string[] = [];
+  const select = (title: string, options: readonly string[]) => Promise.resolve(options[titles.push(title) === 1 ? 1 : 0]);
+  const complete = () => Promise.resolve({ stopReason: "stop", content: [{ type: "text", text: "Hi" }] });
+  const modelRegistry = { getAvailable: () => [{ provider: "p", id: "m", name: "M" }], complete };
+  const host = { ...hostOf({ ui: { select }, modelRegistry }), pi: { events: { emit: () => {} } } as never };
+  const approver = createDialogApprover(host, { has: () => false, keep: () => {}, forgetBranch: () => {} });
+  const call = { requestId: "1", callId: "1", server: "s", original: "run", displayed: "s_run", definitionHash: "", argsHash: "" };
+  const args = { a: "x".repeat(600), b: "rm -rf ~" };
+  await approver.ask({ ...call, args, origin: "proxy", caller, required: true, remembered: false, signal });
+  const sampler = createPiSampler(host, () => ({ sampling: true, autoApprove: false }));
+  const messages = [{ role: "user" as const, content: { type: "text" as const, text: "y".repeat(3_000) } }];
+  await expect(sampler.sample({ server: "s", params: { messages, maxTokens: 1 }, caller, signal })).rejects.toThrow("declined");
+  const hidden = JSON.stringify(args).length - 500;
+  expect(titles[0]).toMatch(new RegExp(`x…\\n\\(${hidden} more characters of it are not shown\\)$`));
+  expect(titles[1]).toMatch(/y…\n\(1007 more characters of it are not shown\)$/);
 });
 
 describe("a form a server asks to have filled in", () => {
