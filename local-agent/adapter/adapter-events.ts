@@ -9,6 +9,9 @@ export interface Events {
 }
 
 const MAX_KEPT_NOTICES = 50;
+/** A server that renames its tools at every listing has something new to warn of every time. */
+const MAX_NOTICES = 200;
+const NO_MORE = "There are more warnings about MCP servers; no more of them are shown.";
 
 export function createEvents(): Events {
   const listeners = new Set<(event: AdapterEvent) => void>();
@@ -26,9 +29,9 @@ export function createEvents(): Events {
   return {
     say,
     notice(text) {
-      if (said.has(text)) return;
+      if (said.has(text) || said.size >= MAX_NOTICES) return;
       said.add(text);
-      const event: AdapterEvent = { t: "notice", level: "warning", text };
+      const event: AdapterEvent = { t: "notice", level: "warning", text: said.size === MAX_NOTICES ? NO_MORE : text };
       if (listeners.size > 0) say(event);
       else if (waiting.length < MAX_KEPT_NOTICES) waiting.push(event);
     },

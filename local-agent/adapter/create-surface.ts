@@ -136,7 +136,7 @@ function createSelection({ config, pool, view, env, sha256, isNative }: SurfaceP
   };
   /** False: the environment decides. */
   const choose = (server: string, directTools: DirectTools): boolean => {
-    chosen.set(server, directTools);
+    if (override === null) chosen.set(server, directTools);
     return override === null;
   };
   return { direct, namespaces, definition, choose };

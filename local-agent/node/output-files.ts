@@ -70,8 +70,8 @@ export function createOutputFiles(options: { readonly directory: string; readonl
   async function write(file: Kept, data: string | Buffer): Promise<void> {
     // Counted before anything is awaited, so that many at once stay within the bounds together.
     const gone = ledger.add(file);
-    for (const { path } of gone) await rm(path, { force: true });
     try {
+      for (const { path } of gone) await rm(path, { force: true });
       await writeFile(file.path, data, { mode: 0o600, flag: "wx" });
     } catch (error) {
       ledger.remove(file);

@@ -76,7 +76,7 @@ function watch(transport: Transport, whose: { server: string; transport: string 
       ...whose,
       ...described,
       ...(relatedRequestId !== undefined && { relatedRequestId: shownId(relatedRequestId) }),
-      bytes: Buffer.byteLength(JSON.stringify(message)),
+      ...sizeOf(message),
       ...duration,
     });
   };
@@ -88,6 +88,15 @@ function watch(transport: Transport, whose: { server: string; transport: string 
   watchHandler(transport, "onmessage", (message: JSONRPCMessage) => note("in", message));
   watchHandler(transport, "onclose", () => write({ direction: "local", ...whose, kind: "lifecycle", status: "ok", method: "close" }));
   watchHandler(transport, "onerror", () => write({ direction: "local", ...whose, kind: "lifecycle", status: "error", method: "error" }));
+}
+
+/** Nothing where it is nested beyond what can be written: the message is another's, and has to arrive. */
+function sizeOf(message: JSONRPCMessage): Pick<TraceEvent, "bytes"> {
+  try {
+    return { bytes: Buffer.byteLength(JSON.stringify(message)) };
+  } catch {
+    return {};
+  }
 }
 
 function describe(message: JSONRPCMessage): Pick<TraceEvent, "kind" | "status" | "method" | "id" | "errorCode"> {

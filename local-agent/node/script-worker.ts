@@ -64,25 +64,29 @@ async function runSeated(
 ): Promise<ScriptEnd> {
   const output = createOutput();
   const asked = new Set<number>();
-  const reply = (id: number, value: unknown): void => {
-    if (asked.delete(id)) place.send(JSON.stringify({ id, value }));
+  const reply = (id: number, answer: string): void => {
+    if (asked.delete(id)) place.send(answer);
   };
-  const take = (message: ScriptMessage | undefined): void => {
+  const take = (text: string): void => {
+    const message = readScriptMessage(text);
     if (message === undefined) return end({ how: "threw", message: "the script broke the thread it runs in" });
-    if (message.t === "out") return void (output.add(message) || end({ how: "threw", message: "the script broke the bounds of its output" }));
+    if (message.t === "out")
+      return void (output.add(message, text.length) || end({ how: "threw", message: "the script broke the bounds of its output" }));
     if (message.t === "end") return end(endOf(message));
-    if (asked.size >= SCRIPT_LIMITS.concurrency || asked.has(message.id))
-      return end({ how: "threw", message: "the script broke the bounds of its calls" });
-    asked.add(message.id);
-    run.request(message.op, message.payload).then(
-      (value) => reply(message.id, value),
-      () => reply(message.id, { ok: false, error: { code: "internal", message: "The call failed inside the agent." } }),
-    );
+    const { id, op, payload } = message;
+    if (asked.size >= SCRIPT_LIMITS.concurrency || asked.has(id)) return end({ how: "threw", message: "the script broke the bounds of its calls" });
+    asked.add(id);
+    void run
+      .request(op, payload)
+      .then((value) => JSON.stringify({ id, value }))
+      // What an upstream nested without end cannot be written either.
+      .catch(() => JSON.stringify({ id, value: { ok: false, error: { code: "internal", message: "The call failed inside the agent." } } }))
+      .then((answer) => reply(id, answer));
   };
   let over = false;
   let place: ScriptPlace;
   try {
-    place = open(run.code, { message: (text) => void (over || take(readScriptMessage(text))), ended: end });
+    place = open(run.code, { message: (text) => void (over || take(text)), ended: end });
   } catch (error) {
     // The system has no process, thread or pipe to give.
     return {
@@ -108,8 +112,9 @@ function createOutput() {
   let chars = 0;
   return {
     kept,
-    add(message: Extract<ScriptMessage, { t: "out" }>): boolean {
-      chars += message.from === "emit" ? JSON.stringify(message.value).length : message.text.length;
+    /** @param size of the message as it came: to write its value anew takes stack for each level of it, and a thread has more of that */
+    add(message: Extract<ScriptMessage, { t: "out" }>, size: number): boolean {
+      chars += message.from === "emit" ? size : message.text.length;
       if (chars > SCRIPT_LIMITS.outputChars * 2 || kept.length > SCRIPT_LIMITS.outputEntries) return false;
       kept.push(message.from === "emit" ? { from: "emit", value: message.value } : { from: "console", level: message.level, text: message.text });
       return true;

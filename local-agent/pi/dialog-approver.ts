@@ -4,6 +4,7 @@ import type { Approver, UpstreamApproval, UpstreamApprovalRequest } from "../ada
 import { askBroker } from "./approval-broker.ts";
 import type { KeptApprovals } from "./kept-approvals.ts";
 import { hasPerson, type PiHost } from "./pi-host.ts";
+import { shownPart } from "./shown-part.ts";
 
 const PREVIEW_CHARS = 500;
 const DENY = "Deny";
@@ -58,7 +59,11 @@ function denied(because: "person" | "nobody" | "broker", text: string): Upstream
 }
 
 function question({ server, original, args }: UpstreamApprovalRequest): string {
-  return `Allow ${visibleLine(original, 100)} of the MCP server ${visibleLine(server, 100)}?\n${visibleLine(JSON.stringify(args), PREVIEW_CHARS)}`;
+  return `Allow ${visibleLine(original, 100)} of the MCP server ${visibleLine(server, 100)}?\n${shownPart(JSON.stringify(args), PREVIEW_CHARS, shownArgs)}`;
+}
+
+function shownArgs(json: string): string {
+  return visibleLine(json, json.length);
 }
 
 function nobodyText({ displayed }: UpstreamApprovalRequest): string {

@@ -16,6 +16,10 @@ const SEND = "Send";
 const AGAIN = "Go through it again";
 const LEAVE_OUT = "(leave it out)";
 
+/** As on the page: longer ones nobody reads. */
+const MAX_URL_CHARS = 8192;
+const MAX_MESSAGE_CHARS = 8192;
+
 /** @param openAddress opens a web address in the person's browser; rejects when it cannot */
 export function createDialogForms(host: PiHost, openAddress: (url: string) => Promise<void>): PersonForms {
   return {
@@ -45,7 +49,7 @@ type AddressParams = Extract<UpstreamQuestion["params"], { url: string }>;
 
 async function askForm(ui: ExtensionUIContext, { server, signal }: UpstreamQuestion, params: FormParams): Promise<ElicitResult> {
   const fields = formFields(params.requestedSchema as unknown as JsonObject);
-  const title = `${visibleLine(server, 100)} asks: ${visibleBlock(params.message)}`;
+  const title = `${visibleLine(server, 100)} asks: ${shownMessage(params)}`;
   if (!fields.ok) {
     ui.notify(`${visibleLine(server, 100)} asked for something that cannot be shown: ${fields.error}. It was told that you declined.`, "warning");
     return DECLINE;
@@ -80,13 +84,13 @@ async function fillIn(
   before: JsonObject,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  const content: Record<string, JsonValue> = {};
+  const content = new Map<string, JsonValue>();
   for (const field of fields) {
-    const filled = await fillInField(ui, field, before[field.name], signal);
+    const filled = await fillInField(ui, field, Object.hasOwn(before, field.name) ? before[field.name] : undefined, signal);
     if (filled === "dismissed") return undefined;
-    if (filled.value !== undefined) content[field.name] = filled.value;
+    if (filled.value !== undefined) content.set(field.name, filled.value);
   }
-  return content;
+  return Object.fromEntries(content);
 }
 
 /** Asks until the answer fits. */
@@ -169,15 +173,18 @@ async function askChoices(
 
 /** Lines of a choice that can be told apart, whatever a server calls them. */
 function labelled(titles: readonly string[]): string[] {
+  const taken = new Set([LEAVE_OUT, DONE]);
   return titles.map((title, index) => {
-    const shown = visibleLine(title, 200);
-    return titles.indexOf(title) === index && shown !== LEAVE_OUT && shown !== DONE ? shown : `${shown} (${index + 1})`;
+    let label = visibleLine(title, 200);
+    while (taken.has(label)) label = `${label} (${index + 1})`;
+    taken.add(label);
+    return label;
   });
 }
 
 function review(title: string, fields: readonly FormField[], given: JsonObject): string {
   const lines = fields.map(
-    (field) => `${visibleLine(field.title, 100)}: ${field.name in given ? visibleLine(JSON.stringify(given[field.name]), 200) : "—"}`,
+    (field) => `${visibleLine(field.title, 100)}: ${Object.hasOwn(given, field.name) ? visibleLine(JSON.stringify(given[field.name]), 200) : "—"}`,
   );
   return `${title}\n\n${lines.join("\n")}`;
 }
@@ -190,14 +197,27 @@ async function askAddress(
   openAddress: (url: string) => Promise<void>,
 ): Promise<ElicitResult> {
   const url = URL.canParse(params.url) ? new URL(params.url) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    ui.notify(`${visibleLine(server, 100)} asked to open something that is no web address. It was told that you declined.`, "warning");
+  if (url === undefined || !isWebAddress(url)) {
+    ui.notify(
+      `${visibleLine(server, 100)} asked to open something that is no web address a person can judge. It was told that you declined.`,
+      "warning",
+    );
     return DECLINE;
   }
-  const title = `${visibleLine(server, 100)} asks you to open ${url.host}: ${visibleBlock(params.message)}\n${visibleLine(url.href)}`;
+  const shown = visibleLine(url.href, MAX_URL_CHARS);
+  const title = `${visibleLine(server, 100)} asks you to open ${url.host}: ${shownMessage(params)}\n${shown}`;
   const open = `Open ${url.host}`;
   const picked = await ui.select(title, [REFUSE, open], { signal });
   if (picked !== open || signal.aborted) return picked === REFUSE ? DECLINE : CANCEL;
-  await openAddress(url.href).catch(() => ui.notify(`No browser could be opened. Open it yourself: ${visibleLine(url.href)}`, "warning"));
+  await openAddress(url.href).catch(() => ui.notify(`No browser could be opened. Open it yourself: ${shown}`, "warning"));
   return { action: "accept" };
+}
+
+/** What stands before an @ reads like the site. */
+function isWebAddress({ protocol, href, username, password }: URL): boolean {
+  return /^https?:$/.test(protocol) && href.length <= MAX_URL_CHARS && username === "" && password === "";
+}
+
+function shownMessage({ message }: { readonly message: string }): string {
+  return visibleBlock(message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message);
 }

@@ -5,6 +5,7 @@ import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { visibleBlock, visibleLine } from "../../shared/visible-text.ts";
 import type { Sampler } from "../adapter/ports.ts";
 import { hasPerson, type PiHost } from "./pi-host.ts";
+import { shownPart } from "./shown-part.ts";
 
 type PiModel = NonNullable<ExtensionContext["model"]>;
 
@@ -74,8 +75,7 @@ function promptText({ systemPrompt, messages }: CreateMessageRequestParams): str
 }
 
 async function requireYes({ ui }: ExtensionContext, title: string, text: string, signal: AbortSignal): Promise<void> {
-  const shown = visibleBlock(text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text);
-  const picked = await ui.select(`${title}\n\n${shown}`, ["Deny", "Allow"], { signal });
+  const picked = await ui.select(`${title}\n\n${shownPart(text, SHOWN_CHARS, visibleBlock)}`, ["Deny", "Allow"], { signal });
   if (picked !== "Allow" || signal.aborted) throw new Error("The person declined this sampling request.");
 }
 

@@ -11,7 +11,7 @@ import type { ConfigEdits } from "./mcp-subcommand.ts";
 import type { PiHost } from "./pi-host.ts";
 import { createPiTools } from "./pi-tools.ts";
 import { createPromptCommands } from "./prompt-commands.ts";
-import { createSessionAdapter, type SessionAdapter } from "./session-adapter.ts";
+import { createSessionAdapter, type SessionAdapter, StartOutlived } from "./session-adapter.ts";
 
 export interface PiSession {
   readonly adapter: SessionAdapter;
@@ -49,9 +49,9 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
   }
 
   function onReady(made: Adapter): () => void {
-    const unwatch = watchLife(pi, () => void adapter.end());
     const detach = attachAdapter(made, { host, tools, prompts });
     tellOfOtherName(made);
+    const unwatch = watchLife(pi, () => void adapter.end());
     return () => {
       unwatch();
       detach();
@@ -72,6 +72,7 @@ export function createPiSession(pi: ExtensionAPI, given: PiConfigOptions): PiSes
     try {
       await adapter.get();
     } catch (error) {
+      if (error instanceof StartOutlived) return;
       const cause = error instanceof Error ? error.message : String(error);
       tools.offerRetry(cause);
       context?.ui.notify(`MCP servers are not available: ${cause}`, "error");

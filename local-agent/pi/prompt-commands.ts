@@ -12,6 +12,8 @@ export interface PromptCommands {
 
 /** A turn does not wait longer for the lists of servers that are kept connected. */
 const REFRESH_MS = 5000;
+/** It is said to the model whole and stays in the session: what no model takes would be refused at every turn from then on. */
+const MAX_PROMPT_CHARS = 262_144;
 
 /** @param adapter the one of now: commands outlive the adapter they were registered for */
 export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapter>): PromptCommands {
@@ -27,7 +29,7 @@ export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapte
         const signal = ctx.signal ?? new AbortController().signal;
         const fetched = await fetchPrompt(command, args, signal);
         if (fetched.ok) host.pi.sendUserMessage(fetched.text);
-        else showAnswer(host.pi, ctx, { text: fetched.text, level: "error" });
+        else await showAnswer(host.pi, ctx, { text: fetched.text, level: "error" });
       },
     });
   }
@@ -38,9 +40,11 @@ export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapte
       const call = { callId: command, caller: { kind: "pi" }, signal, onProgress: () => {} } as const;
       const fetched = await current.prompt(command, args, call);
       if (!fetched.ok) return { ok: false, text: fetched.error };
+      const text = flattenPrompt(fetched.value);
+      if (text.length > MAX_PROMPT_CHARS) return { ok: false, text: tooLong(command, text.length) };
       // The turn this begins is to know what servers offer now.
       await current.pool.refreshKeptAlive(AbortSignal.timeout(REFRESH_MS));
-      return { ok: true, text: flattenPrompt(fetched.value) };
+      return { ok: true, text };
     } catch (error) {
       return { ok: false, text: `MCP servers are not available: ${error instanceof Error ? error.message : String(error)}` };
     }
@@ -51,4 +55,8 @@ export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapte
       for (const prompt of now.promptCommands()) register(prompt);
     },
   };
+}
+
+function tooLong(command: string, chars: number): string {
+  return `/${command} gave ${chars} characters, and a prompt of up to ${MAX_PROMPT_CHARS} is said to the model. Nothing was said.`;
 }

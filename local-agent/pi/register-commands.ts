@@ -20,15 +20,14 @@ export function registerCommands(pi: ExtensionAPI, parts: CommandParts): void {
     getArgumentCompletions: (typed: string) => completionsOf(typed, serverNames(parts.session)).map((value) => ({ value, label: value })),
     handler: async (args: string, ctx: ExtensionCommandContext) => {
       const given = await run(parts, args, ctx);
-      if (given !== null) showAnswer(pi, ctx, given);
+      if (given !== null) await showAnswer(pi, ctx, given);
     },
   };
   pi.registerCommand("mcp", mcp);
   pi.registerCommand("pi-mcp", mcp);
   pi.registerCommand("mcp-auth", {
     description: "Sign in to an MCP server",
-    // oxlint-disable-next-line typescript/require-await -- a handler is asynchronous
-    handler: async (_args, ctx) =>
+    handler: (_args, ctx) =>
       showAnswer(pi, ctx, {
         text: "Signing in to MCP servers comes in a later version. Use headers or a bearer token until then.",
         level: "warning",

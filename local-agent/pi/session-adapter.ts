@@ -19,12 +19,15 @@ export interface SessionAdapter {
    * tries again, or waits on.
    */
   get(): Promise<Adapter>;
-  /** Ends it. One that is still being made is ended as soon as it is. */
+  /** Ends it. One that is still being made is ended as soon as it is, and not waited for longer than a moment. */
   end(): Promise<void>;
 }
 
 /** It is still being started; nothing has failed. */
 export class StartTimeout extends Error {}
+
+/** It was ended before it was there; nothing has failed, and whoever ended it knows what comes instead. */
+export class StartOutlived extends Error {}
 
 export interface SessionAdapterParts {
   readonly make: () => Promise<Adapter>;
@@ -36,6 +39,8 @@ export interface SessionAdapterParts {
 const MAX_CAUSE_CHARS = 1000;
 /** A call does not wait longer for a start that hangs, such as on a home directory that does not answer. */
 const START_MS = 30_000;
+/** Nor does the end of a session: Pi waits for it. */
+const END_MS = 5_000;
 
 export function createSessionAdapter({ make, onReady, timers }: SessionAdapterParts): SessionAdapter {
   let state: AdapterState = { at: "none" };
@@ -48,15 +53,21 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
       const adapter = await make();
       if (mine !== generation) {
         await adapter.close();
-        throw new Error("the Pi session has ended");
+        throw new StartOutlived("the Pi session has ended");
+      }
+      try {
+        leave = onReady(adapter);
+      } catch (error) {
+        // One that Pi could not be told of would run on beside the next one.
+        await adapter.close();
+        throw error;
       }
       state = { at: "ready", adapter };
-      leave = onReady(adapter);
       return adapter;
     } catch (error) {
       const cause = (error instanceof Error ? error.message : String(error)).slice(0, MAX_CAUSE_CHARS);
       if (mine === generation) state = { at: "failed", cause };
-      throw new Error(cause, { cause: error });
+      throw error instanceof StartOutlived ? error : new Error(cause, { cause: error });
     }
   }
 
@@ -79,9 +90,21 @@ export function createSessionAdapter({ make, onReady, timers }: SessionAdapterPa
       leave();
       leave = () => {};
       if (before.at === "ready") await before.adapter.close();
-      if (before.at === "starting") await before.adapter.then((adapter) => adapter.close()).catch(() => {});
+      if (before.at === "starting")
+        await atMost(
+          END_MS,
+          before.adapter.then((adapter) => adapter.close()).catch(() => {}),
+          timers,
+        );
     },
   };
+}
+
+async function atMost(ms: number, ending: Promise<void>, timers: Timers): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const cancel = timers.after(ms, resolve);
+  await Promise.race([ending, late]);
+  cancel();
 }
 
 async function within(starting: Promise<Adapter>, timers: Timers): Promise<Adapter> {

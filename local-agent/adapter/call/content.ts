@@ -4,6 +4,7 @@ import type { JsonValue } from "../../../shared/json.ts";
 import { canonicalJson, isJsonObject, parseJson } from "../../../shared/json.ts";
 import type { ToolContent } from "../../../shared/tool.ts";
 import type { OutputFiles } from "../ports.ts";
+import { readableJson } from "./readable-json.ts";
 
 type KeepBinary = OutputFiles["keepBinary"];
 
@@ -15,7 +16,7 @@ export async function toolContent(result: CallToolResult, keepBinary: KeepBinary
   const blocks: ToolContent[] = [];
   for (const block of result.content) blocks.push(await shown(block, keepBinary));
   const structured = result.structuredContent as JsonValue | undefined;
-  if (structured !== undefined && !saidAlready(structured, blocks)) blocks.push(text(shownJson(structured)));
+  if (structured !== undefined && !saidAlready(structured, blocks)) blocks.push(text(readableJson(structured) ?? TOO_DEEP));
   return blocks.some(saysSomething) ? blocks : [text("(empty result)")];
 }
 
@@ -25,6 +26,8 @@ export async function resourceContent(result: ReadResourceResult, keepBinary: Ke
   for (const part of result.contents) blocks.push("text" in part ? text(part.text) : await image(part.blob, part.mimeType, keepBinary));
   return blocks.some(saysSomething) ? blocks : [text("(empty resource)")];
 }
+
+const TOO_DEEP = "[structured content that is nested too deeply to be shown]";
 
 /** Deeper values are not compared: they are shown twice at worst. */
 const MAX_COMPARED_CHARS = 1_000_000;
@@ -78,15 +81,6 @@ function saidAlready(structured: JsonValue, blocks: readonly ToolContent[]): boo
     const canonical = value === undefined ? undefined : comparable(value);
     return canonical !== undefined && wanted.includes(canonical);
   });
-}
-
-/** Serializing recurses: what is nested without end cannot be shown. */
-function shownJson(value: JsonValue): string {
-  try {
-    return JSON.stringify(value, null, 2);
-  } catch {
-    return "[structured content that is nested too deeply to be shown]";
-  }
 }
 
 function comparable(value: JsonValue): string | undefined {

@@ -128,14 +128,22 @@ function onlyAsTask({ displayed, server }: CatalogEntry): CallFailure {
 
 /** [CL7] The upstream is not troubled with arguments that its own schema refuses. */
 function readArguments(entry: CatalogEntry, given: unknown, check: SchemaCheck | null): Result<JsonObject, CallFailure> {
-  const parsed = parseArguments(given);
-  if (!parsed.ok) return err({ code: "invalid_request", message: `${parsed.error} "${entry.displayed}" was not called.` });
-  const args = recoverStringified(entry.inputSchema, parsed.value);
+  const read = recoveredArguments(entry, given);
+  if (!read.ok) return err({ code: "invalid_request", message: `${read.error} "${entry.displayed}" was not called.` });
+  const args = read.value;
   const problems = check !== null && entry.kind === "tool" ? check(entry.inputSchema)(args) : [];
   if (problems.length === 0) return ok(args);
   const list = problems.map((problem) => `- ${visibleLine(problem, 500)}`).join("\n");
   const message = `The arguments do not fit "${entry.displayed}", and it was not called:\n${list}\nExpected: ${describeParameters(entry.inputSchema).text}`;
   return err({ code: "call_failed", message, details: { problems } });
+}
+
+/** What text turned out to say is bounded and frozen as what came as such. */
+function recoveredArguments({ inputSchema }: CatalogEntry, given: unknown): Result<JsonObject, string> {
+  const parsed = parseArguments(given);
+  if (!parsed.ok) return parsed;
+  const recovered = recoverStringified(inputSchema, parsed.value);
+  return recovered === parsed.value ? parsed : parseArguments(recovered);
 }
 
 async function request(

@@ -2,8 +2,11 @@
 import type { JsonObject, JsonValue } from "../../../shared/json.ts";
 import { isJsonObject, parseJson } from "../../../shared/json.ts";
 
-/** References are followed this far; a schema that needs more is taken to accept anything. */
-const MAX_REFERENCES = 16;
+/** Parts of a field's schema that are looked at, also again: branches that refer to each other would double without end. Beyond, anything may be right. */
+const MAX_PARTS = 1_000;
+/** Of one part: names of types, and characters of a reference. */
+const MAX_TYPES = 100;
+const MAX_REFERENCE = 1_000;
 
 /**
  * [CL4] Reads a field's text as JSON, once, where its schema takes no text but takes what the text says. Everything else stays as it is,
@@ -20,7 +23,7 @@ export function recoverStringified(schema: object, args: JsonObject): JsonObject
 }
 
 function recovered1(field: JsonValue, text: string, root: object): JsonValue {
-  const types = acceptedTypes(field, root, MAX_REFERENCES);
+  const types = acceptedTypes(field, root, { parts: MAX_PARTS });
   if (types === undefined || types.has("string")) return text;
   const parsed = parseJson(text);
   if (Array.isArray(parsed)) return types.has("array") ? parsed : text;
@@ -28,25 +31,26 @@ function recovered1(field: JsonValue, text: string, root: object): JsonValue {
 }
 
 /** Undefined: the schema does not tell, so that anything may be right. */
-function acceptedTypes(schema: JsonValue, root: object, left: number): ReadonlySet<string> | undefined {
-  if (!isJsonObject(schema) || left === 0) return undefined;
+function acceptedTypes(schema: JsonValue, root: object, left: { parts: number }): ReadonlySet<string> | undefined {
+  left.parts -= 1;
+  if (!isJsonObject(schema) || left.parts < 0) return undefined;
   const { type, $ref: reference, anyOf, oneOf } = schema;
-  if (typeof reference === "string") return acceptedTypes(resolved(reference, root) ?? null, root, left - 1);
+  if (typeof reference === "string") return acceptedTypes(resolved(reference, root) ?? null, root, left);
   if (typeof type === "string") return new Set([type]);
-  if (Array.isArray(type)) return new Set(type.map(String));
+  if (Array.isArray(type)) return type.length > MAX_TYPES ? undefined : new Set(type.map(String));
   const either: unknown = anyOf ?? oneOf;
   if (!Array.isArray(either)) return undefined;
-  const branches = either.slice(0, 100).map((branch: JsonValue) => acceptedTypes(branch, root, left - 1));
   const all = new Set<string>();
-  for (const branch of branches) {
-    if (branch === undefined) return undefined;
-    for (const type of branch) all.add(type);
+  for (const branch of either) {
+    const types = acceptedTypes(branch, root, left);
+    if (types === undefined) return undefined;
+    for (const type of types) all.add(type);
   }
   return all;
 }
 
 function resolved(reference: string, root: object): JsonValue | undefined {
-  if (!reference.startsWith("#/")) return undefined;
+  if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;
   let at: JsonValue | undefined = root as JsonObject;
   for (const part of reference.slice(2).split("/")) {
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -30,9 +30,10 @@ export function createDirectSurface(options: {
         ? [...tools.filter(({ entry }) => entry.server !== server), ...now.filter(({ entry }) => entry.server === server)]
         : now;
       for (const { entry } of changed) settled.add(entry.server);
-      if (bytesOf(changed) === bytesOf(tools)) return false;
+      const looksDifferent = bytesOf(changed) !== bytesOf(tools);
+      // Also one that looks the same: a name may stand for another server's tool now.
       tools = changed;
-      return true;
+      return looksDifferent;
     },
   };
 

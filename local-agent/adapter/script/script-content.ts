@@ -1,6 +1,7 @@
 /** What a script said, as content for the model: emitted values and console lines in their order, then what it returned. */
 import { isJsonObject, type JsonValue } from "../../../shared/json.ts";
 import type { ToolContent } from "../../../shared/tool.ts";
+import { readableJson } from "../call/readable-json.ts";
 import type { ScriptOutput } from "../ports.ts";
 
 /** @param value undefined: nothing was returned */
@@ -18,7 +19,7 @@ function block(value: JsonValue): ToolContent {
     if (type === "text" && typeof words === "string") return text(words);
     if (type === "image" && typeof data === "string" && typeof mimeType === "string") return { type: "image", data, mimeType };
   }
-  return text(JSON.stringify(value, null, 2));
+  return text(readableJson(value) ?? "[a value that is nested too deeply to be shown]");
 }
 
 function text(words: string): ToolContent {

@@ -65,7 +65,8 @@ export function createScriptRequests(access: ScriptAccess, clock: Clock, signal:
   let bytesLeft = MAX_ANSWER_BYTES;
 
   const admitted = (answer: JsonValue, failed: Operation["failed"]): JsonValue => {
-    const bytes = utf8Length(JSON.stringify(answer));
+    const bytes = bytesOf(answer);
+    if (bytes === undefined) return failed("intermediate_result_too_large", TOO_DEEP);
     if (bytes > bytesLeft) return failed("intermediate_result_too_large", TOO_LARGE);
     bytesLeft -= bytes;
     return answer;
@@ -91,7 +92,17 @@ export function createScriptRequests(access: ScriptAccess, clock: Clock, signal:
 
 const TOO_LARGE =
   "The answers of one script may have 16 MiB together, and this one goes beyond. The call itself may have had its effect. Ask for less, or use another script.";
+const TOO_DEEP = "The answer is nested too deeply to be handed on. The call itself may have had its effect.";
 const TOO_MANY = `A script can do ${MAX_OPERATIONS} operations. Use another script for the rest.`;
+
+/** Of its JSON; undefined: writing recurses, and it is nested beyond that. */
+function bytesOf(answer: JsonValue): number | undefined {
+  try {
+    return utf8Length(JSON.stringify(answer));
+  } catch {
+    return undefined;
+  }
+}
 
 async function answerOf(operation: Operation): Promise<JsonValue> {
   try {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createOutputFiles } from "../../../local-agent/node/output-files.ts";
@@ -47,6 +47,18 @@ describe("files of large answers", () => {
     await expect(files.keepBinary(ten)).rejects.toThrow("kept already");
     await expect(files.keepText("b", "output")).rejects.toThrow("kept already");
     expect(readdirSync(directory)).toHaveLength(2);
+    await files.close();
+  });
+
+  test("[CL26] one that could not be made, because another one would not go, takes no room", async () => {
+    const { files } = open();
+    const text = await files.keepText("a", "output");
+    rmSync(text);
+    mkdirSync(text);
+    const ten = megabytes(10);
+    const kept = await Promise.allSettled(Array.from({ length: 10 }, () => files.keepBinary(ten)));
+    expect(kept.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 9 }, () => "fulfilled"), "rejected"]);
+    expect((await files.keepBinary(ten)).bytes).toBe(10 * 1024 * 1024);
     await files.close();
   });
 

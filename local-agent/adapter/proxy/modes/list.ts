@@ -1,4 +1,5 @@
 /** `mcp({server})`, `mcp({connect})` and `mcp({instructions})`: what one server offers and says. */
+import { visibleBlock } from "../../../../shared/visible-text.ts";
 import type { AdapterCall, AdapterResult } from "../../adapter.ts";
 import type { ProxyParts } from "../proxy-parts.ts";
 import { disabledFailure, noSuchServer, quoted, serverNamed, waitsForRetry } from "../proxy-parts.ts";
@@ -42,8 +43,8 @@ export async function instructionsMode(asked: string, parts: ProxyParts): Promis
     const message = `${standingOf(server, parts)} Nothing is known of it yet; ${connectAdvice(server)} asks it.`;
     return answerProblem(parts.presenter, { code: "not_connected", message }, details);
   }
-  const { instructions } = held.catalog;
-  if (instructions === null || instructions.trim() === "") {
+  const instructions = visibleBlock(held.catalog.instructions ?? "");
+  if (instructions.trim() === "") {
     return answerProblem(parts.presenter, { code: "no_instructions", message: `${quoted(server)} gives no instructions.` }, details);
   }
   return answerText(parts.presenter, instructions, { ...details, length: instructions.length });
@@ -60,7 +61,7 @@ function listing(server: string, parts: ProxyParts): string {
         ? "an old list; it is made anew when it connects"
         : "connects when it is used";
   const count = own.length === 1 ? "1 tool" : `${own.length} tools`;
-  const instructions = (held?.catalog.instructions ?? "").replaceAll(/\s+/g, " ").trim();
+  const instructions = visibleBlock((held?.catalog.instructions ?? "").replaceAll(/\s+/g, " ").trim());
   const lines = [`${quoted(server)} (${when}): ${count}`, ...changedResourceLines(state), ...own.map((entry) => toolLine(entry))];
   if (instructions !== "") lines.push("", `Instructions: ${cut(instructions, PREVIEW_CHARS)}`);
   if (instructions.length > PREVIEW_CHARS) lines.push(`All of them: mcp({instructions: ${JSON.stringify(server)}})`);

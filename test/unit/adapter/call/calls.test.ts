@@ -36,6 +36,21 @@ describe("a call", () => {
     expect(under.received).toEqual([]);
   });
 
+  test("[CL2] [CL3] [CL4] takes what a text says within the same bounds, and as unchangeable", async () => {
+    const inputSchema = { type: "object" as const, properties: { list: { type: "array" } } };
+    const under = await connected(
+      { inputSchema },
+      { approve: () => ({ decision: "allow", remember: "no" }) },
+      { definition: { approveTools: true } },
+    );
+    const result = await under.mcp({ tool: "box_work", args: { list: `${"[".repeat(200)}${"]".repeat(200)}` } });
+    expect(textOf(result)).toContain("100 levels deep");
+    await under.mcp({ tool: "box_work", args: { list: '[{"a":1}]' } });
+    const [list] = under.asked.map(({ args }) => args["list"]);
+    expect([list, Object.isFrozen(list)]).toEqual([[{ a: 1 }], true]);
+    expect(under.received).toEqual([{ server: "box", tool: "work", args: { list: [{ a: 1 }] } }]);
+  });
+
   test("[CL7] that its own schema refuses is not sent; the answer names what is wrong and what is expected", async () => {
     const inputSchema = { type: "object" as const, properties: { q: { type: "string" }, n: { type: "integer" } }, required: ["q"] };
     const under = await connected({ inputSchema });

@@ -27,3 +27,9 @@ test.each([
 test("[CL4] does not take what every object inherits for a field", () => {
   expect(recoverStringified({ properties: {} }, { constructor: "[1]" })).toEqual({ constructor: "[1]" });
 });
+
+test("[CL6] is soon done with branches that double at every reference", () => {
+  const branches = Array.from({ length: 100 }, () => ({ $ref: "#/$defs/all" }));
+  const schema = { properties: { items: { $ref: "#/$defs/all" } }, $defs: { all: { anyOf: branches } } };
+  expect(recoverStringified(schema, { items: "[1]" })).toEqual({ items: "[1]" });
+});

@@ -117,6 +117,13 @@ describe("mcp({instructions})", () => {
     expect(textOf(said)).toBe(shots.instructions);
     expect(said.details).toEqual({ mode: "instructions", server: "shots", length: shots.instructions?.length });
   });
+
+  test("[CL55] writes out what hides in them", async () => {
+    const under = await connected({ shots: { ...shots, instructions: "Be kind.\u202e\u{e0041}\u001b[2J" } });
+    for (const args of [{ instructions: "shots" }, { server: "shots" }]) {
+      expect(textOf(await under.mcp(args))).toContain("Be kind.‹U+202E›‹U+E0041›␛[2J");
+    }
+  });
 });
 
 describe("mcp({search})", () => {

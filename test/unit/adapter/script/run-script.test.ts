@@ -51,6 +51,18 @@ describe("what it shows", () => {
     expect(result).toMatchObject({ isError: false, details: { mode: "script", timeoutMs: 30_000, guarded: 5 } });
   });
 
+  test("[MS2] what cannot be written hides nothing else of it", async () => {
+    const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as JsonValue;
+    const { content, isError } = await call(async () => ({ output: [{ from: "emit", value: deep }], end: { how: "returned", value: "done" } }));
+    expect({ content, isError }).toEqual({
+      content: [
+        { type: "text", text: "[a value that is nested too deeply to be shown]" },
+        { type: "text", text: "done" },
+      ],
+      isError: false,
+    });
+  });
+
   test("[MS2] an output that is cut does not hide why the script ended", async () => {
     const result = await runScript(
       { args: { code: "…" }, caller: { kind: "pi" }, signal: new AbortController().signal },
@@ -207,6 +219,18 @@ describe("what a script asks for", () => {
       "intermediate_result_too_large",
       "intermediate_result_too_large",
     ]);
+  });
+
+  test("[MS8] an answer that cannot be written is one, too", async () => {
+    const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as JsonValue;
+    const result = await call(
+      async (request) => {
+        expect(await request("call", { path: "x" })).toMatchObject({ ok: false, error: { code: "intermediate_result_too_large" } });
+        return returned();
+      },
+      { access: { call: async () => ({ ok: true, data: deep }) } },
+    );
+    expect(result.details["calls"]).toMatchObject([{ error: "intermediate_result_too_large" }]);
   });
 
   test("[MS8] after 20,000 operations nothing more is done", async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { JsonValue } from "../../../../shared/json.ts";
 import type { ScriptPlaceEvents } from "../../../../local-agent/node/script-place.ts";
 import { createScriptRunner } from "../../../../local-agent/node/script-worker.ts";
 
 /** A thread whose script took it over: it says whatever `play` says. */
-async function taken(play: (say: (message: unknown) => void, events: ScriptPlaceEvents) => void) {
+async function taken(play: (say: (message: unknown) => void, events: ScriptPlaceEvents) => void, answer: JsonValue = null) {
   const asked: unknown[] = [];
   const sent: unknown[] = [];
   let ends = 0;
@@ -13,9 +14,9 @@ async function taken(play: (say: (message: unknown) => void, events: ScriptPlace
       return { send: (text) => void sent.push(JSON.parse(text)), end: async () => void (ends += 1) };
     },
   });
-  const request = async (operation: string, payload: unknown): Promise<null> => {
+  const request = async (operation: string, payload: unknown): Promise<JsonValue> => {
     asked.push([operation, payload]);
-    return null;
+    return answer;
   };
   const ended = await runner.run({ code: "", owner: "somebody", timeoutMs: 5_000, signal: new AbortController().signal, request });
   return { ...ended, asked, sent, ends };
@@ -37,6 +38,20 @@ describe("a thread that a script took over", () => {
     const { end, ends } = await taken((say) => messages.forEach((message) => say(message)));
     expect(end).toEqual({ how: "threw", message: expect.stringContaining("the script broke") });
     expect(ends).toBe(1);
+  });
+
+  test("[MS13] [MS19] does not take the agent along with what is nested without end", async () => {
+    const deep = "[".repeat(1 << 18) + "]".repeat(1 << 18);
+    const { output, end, sent } = await taken(
+      (say) => {
+        say(`{"t":"out","from":"emit","value":${deep}}`);
+        say(ask(1));
+        setImmediate(() => say({ t: "end", how: "returned" }));
+      },
+      JSON.parse(deep) as JsonValue,
+    );
+    expect([output.length, end.how]).toEqual([1, "returned"]);
+    expect(sent).toEqual([{ id: 1, value: { ok: false, error: { code: "internal", message: expect.any(String) } } }]);
   });
 
   test("[MS19] is not heard after its end", async () => {

@@ -92,9 +92,11 @@ test.each([
 });
 
 test("[PI76] MCP_DIRECT_TOOLS decides for the session, which is said", async () => {
-  const { mcp, type, kept, names } = await commanded(TWO, { env: { MCP_DIRECT_TOOLS: "a/one" } });
+  const { adapter, mcp, type, kept, names } = await commanded(TWO, { env: { MCP_DIRECT_TOOLS: "a/one" } });
+  const before = adapter.pool.definition("a")?.directTools;
   await mcp({ connect: "a" });
-  expect((await type("direct a off")).text).toBe(`MCP_DIRECT_TOOLS decides which tools are direct in this session. Kept in ${FILE}.`);
+  expect((await type("direct a search")).text).toBe(`MCP_DIRECT_TOOLS decides which tools are direct in this session. Kept in ${FILE}.`);
+  expect(adapter.pool.definition("a")?.directTools).toBe(before);
   expect(names()).toEqual(["a_one"]);
   expect(kept).toHaveLength(1);
 });

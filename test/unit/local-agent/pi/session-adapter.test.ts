@@ -5,12 +5,13 @@ import { createPiTools } from "../../../../local-agent/pi/pi-tools.ts";
 import { createSessionAdapter } from "../../../../local-agent/pi/session-adapter.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-function scene(makes: (() => Promise<Adapter>)[]) {
+function scene(makes: (() => Promise<Adapter>)[], onReady = (): void => {}) {
   const clock = new ManualClock();
   const said: string[] = [];
   const session = createSessionAdapter({
     make: () => makes.shift()?.() ?? Promise.reject(new Error("no more")),
     onReady: () => {
+      onReady();
       said.push("ready");
       return () => said.push("let go");
     },
@@ -65,4 +66,34 @@ test("[PI12] what was still being made when the session ended is ended as soon a
   expect(await waiting).toContain("the Pi session has ended");
   expect(said).toEqual(["closed a"]);
   expect(session.state()).toEqual({ at: "none" });
+});
+
+test("[PI12] [PI13] what Pi could not be told of is ended before the next use tries again", async () => {
+  const answers = [new Error("This context is stale."), null];
+  const makes: (() => Promise<Adapter>)[] = [];
+  const { session, said, adapter } = scene(makes, () => {
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+  });
+  makes.push(
+    () => Promise.resolve(adapter("a")),
+    () => Promise.resolve(adapter("b")),
+  );
+  await expect(session.get()).rejects.toThrow("This context is stale.");
+  expect(session.state()).toEqual({ at: "failed", cause: "This context is stale." });
+  expect(said).toEqual(["closed a"]);
+  await session.get();
+  expect(said).toEqual(["closed a", "ready"]);
+});
+
+test("[PI12] the end of a session does not wait for a start that hangs", async () => {
+  const { promise, resolve } = Promise.withResolvers<Adapter>();
+  const { session, said, clock, adapter } = scene([() => promise]);
+  const waiting = session.get().catch((error: unknown) => String(error));
+  const ending = session.end();
+  clock.advance(5_000);
+  await ending;
+  resolve(adapter("a"));
+  await waiting;
+  expect(said).toEqual(["closed a"]);
 });
