@@ -1,9 +1,10 @@
 /** What all exposed upstreams offer to one client, by the names it sees, and whose each of it is. */
-import { UriTemplate, type Prompt, type Resource, type ResourceTemplateType, type Tool } from "@modelcontextprotocol/server";
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import type { Clock, Log, Timers } from "../../../shared/ports.ts";
 import { err, type Result } from "../../../shared/result.ts";
 import type { Caller } from "./caller.ts";
 import type { Connections } from "./connections.ts";
+import { fitsTemplate } from "./fits-template.ts";
 import { listedBy, type ListKind } from "./listed.ts";
 import type { Passage } from "./passage.ts";
 import type { LinkUse } from "./upstream-link.ts";
@@ -68,15 +69,7 @@ export async function ownerOfResource(ports: OffersPorts, caller: Caller, uri: s
   const listed = offered.find((resource) => resource.displayed === uri);
   if (listed !== undefined) return listed.upstream;
   const templates = await templatesOf(ports, caller, "kept");
-  return templates.offered.find(({ displayed }) => matches(displayed, uri))?.upstream ?? null;
-}
-
-function matches(template: string, uri: string): boolean {
-  try {
-    return template === uri || new UriTemplate(template).match(uri) !== null;
-  } catch {
-    return false; // An upstream's template may be nonsense; then it matches nothing.
-  }
+  return templates.offered.find(({ displayed }) => displayed === uri || fitsTemplate(displayed, uri))?.upstream ?? null;
 }
 
 async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: How) {
