@@ -120,8 +120,10 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
 
   /** The connections stay open as long as somebody listens. Resolves when the upstreams were asked. */
   async function hold(caller: Caller, { uris, signal, ended }: ListenStream): Promise<void> {
-    listening += 1;
     const over = AbortSignal.any([signal, ended.signal]);
+    // Who left while the upstreams were tried never ends again.
+    if (over.aborted) return;
+    listening += 1;
     over.addEventListener("abort", () => (listening -= 1), { once: true });
     const asked = passage.upstreams.map((upstream) => {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -10,6 +10,7 @@ import {
   surfaceUnderTest,
   toolCall,
   type Message,
+  type TestContext,
 } from "../../../../support/surface-under-test.ts";
 import { text } from "../../../../support/scripted-tools.ts";
 import { waitUntil } from "../../../../support/wait-until.ts";
@@ -227,6 +228,29 @@ describe("changes at an upstream", () => {
     expect(answers.slice(0, 16).every((answer) => answer["method"] === "notifications/subscriptions/acknowledged")).toBe(true);
     expect(answers[16]).toMatchObject({ error: { message: "Subscription limit reached" } });
     for (const exchange of exchanges) exchange.leave.abort(new Error("left"));
+  });
+
+  test("[PT73] of those 16 none is taken by a client that left before its stream began", async () => {
+    await using under = passingSurface({ everything: everything("legacy") });
+    const started = Promise.withResolvers<void>();
+    const open: PassingSurface["passage"]["open"] = (upstream, options) => started.promise.then(() => under.passage.open(upstream, options));
+    await using surface = passingSurface({}, { passage: { ...under.passage, open } });
+    const listen = (exchange: TestContext) =>
+      surface.surface.handle(
+        modernRequest({ id: "l", method: "subscriptions/listen", params: { notifications: { toolsListChanged: true } } }),
+        exchange,
+      );
+    const left = Array.from({ length: 16 }, () => {
+      const exchange = context();
+      const answer = listen(exchange);
+      exchange.leave.abort(new Error("left"));
+      return answer;
+    });
+    started.resolve();
+    await Promise.allSettled(left);
+    const exchange = context();
+    expect(await eventsOf((await listen(exchange)).response).next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+    exchange.leave.abort(new Error("left"));
   });
 });
 
