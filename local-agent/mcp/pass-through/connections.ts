@@ -110,9 +110,8 @@ class OpenConnections implements Connections {
   }
 
   async #heldFor(upstream: string, caller: Caller): Promise<Result<Held, string>> {
-    // Which connections are needed is known once the first one stands.
-    const first = this.#eras.has(upstream) ? undefined : [...this.#held.values()].find((entry) => entry.upstream === upstream);
-    if (first !== undefined) await first.link;
+    // Which connections are needed is known once the first one stands. One that was given up says nothing; then somebody else's is the first.
+    for (let first = this.#firstOf(upstream); first !== undefined; first = this.#firstOf(upstream)) await first.link;
     if (this.#isClosed) return err("The agent is leaving.");
     const present = this.#held.get(this.#keyOf(upstream, caller));
     if (present !== undefined) return ok(present);
@@ -120,6 +119,10 @@ class OpenConnections implements Connections {
     if (recent !== undefined && this.#ports.clock.now() - recent.at < FAILED_MS) return err(recent.sentence);
     if (!this.#makeRoom(upstream)) return err(`Too many connections to "${upstream}" are in use. Wait for a call to end.`);
     return ok(this.#begin(upstream, caller));
+  }
+
+  #firstOf(upstream: string): Held | undefined {
+    return this.#eras.has(upstream) ? undefined : [...this.#held.values()].find((entry) => entry.upstream === upstream);
   }
 
   #begin(upstream: string, caller: Caller): Held {
@@ -142,7 +145,8 @@ class OpenConnections implements Connections {
     const isHeld = [...this.#held.values()].includes(entry);
     this.#forget(entry);
     if (!link.ok) {
-      if (!this.#isClosed) this.#failed.set(entry.upstream, { at: this.#ports.clock.now(), sentence: link.error });
+      // One that was given up says nothing of the upstream.
+      if (isHeld) this.#failed.set(entry.upstream, { at: this.#ports.clock.now(), sentence: link.error });
       return;
     }
     this.#failed.delete(entry.upstream);

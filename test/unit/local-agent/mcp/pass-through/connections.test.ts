@@ -3,12 +3,16 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { describe, expect, test } from "vitest";
+import type { PassageOpen } from "../../../../../local-agent/mcp/pass-through/passage.ts";
+import { err } from "../../../../../shared/result.ts";
 import { createEverything } from "../../../../fixtures/everything/build-server.ts";
 import { serveFixtureHttp } from "../../../../fixtures/upstreams/fixture-host.ts";
+import { abortOf } from "../../../../support/abort-of.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
 import { everything, passingSurface } from "../../../../support/passing-surface.ts";
 import { said, smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
 import { context, legacyRequest, MODERN, modernRequest, reply, toolCall } from "../../../../support/surface-under-test.ts";
+import { waitUntil } from "../../../../support/wait-until.ts";
 
 describe("connections to an upstream", () => {
   test("[PT80] one serves all requests of a client to a modern upstream, whatever each declares", async () => {
@@ -104,6 +108,26 @@ describe("connections to an upstream", () => {
     expect(closed).toEqual(["closed"]);
     const back = { ...asks, params: { ...asks.params, requestState: result?.["requestState"], inputResponses: {} } };
     expect((await reply(await surface.surface.handle(modernRequest(back), context()))).result).toMatchObject({ isError: true });
+  });
+
+  test("[PT83] one that is being made for it then fails for nobody else", async () => {
+    await using under = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} } }) });
+    const started = Promise.withResolvers<void>();
+    let tries = 0;
+    const open = async (upstream: string, options: PassageOpen) => {
+      tries += 1;
+      await Promise.race([started.promise, abortOf(options.signal)]);
+      return options.signal.aborted ? err({ message: "It was given up." }) : under.passage.open(upstream, options);
+    };
+    await using surface = passingSurface({}, { passage: { ...under.passage, open } });
+    const call = (principal: string) => surface.surface.handle(modernRequest(toolCall(1, "plain")), context(principal)).then(reply);
+    const own = call("grant:1");
+    await waitUntil("it is being made", () => tries === 1);
+    const others = [call("grant:2"), call("grant:3")];
+    await surface.surface.forget("grant:1");
+    started.resolve();
+    await own;
+    for (const other of others) expect((await other).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
   });
 
   test("[PT84] what the relay answers without the workstation lists what upstreams offer", async () => {
