@@ -67,20 +67,19 @@ class OpenConnections implements Connections {
   }
 
   async use<T>(upstream: string, caller: Caller, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string>> {
-    const entry = await this.#heldFor(upstream, caller);
+    const entry = await this.#take(upstream, caller);
     if (!entry.ok) return entry;
     const tried = await this.#useOnce(entry.value, use, run);
     if (tried !== "lost") return tried;
     await this.#end(entry.value);
-    const another = await this.#heldFor(upstream, caller);
+    const another = await this.#take(upstream, caller);
     if (!another.ok) return another;
     const again = await this.#useOnce(another.value, use, run);
     return again === "lost" ? err(`"${upstream}" forgets every session at once.`) : again;
   }
 
+  /** @param entry taken for this use */
   async #useOnce<T>(entry: Held, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string> | "lost"> {
-    entry.uses += 1;
-    entry.stopIdle();
     try {
       const link = await entry.link;
       if (!link.ok) return link;
@@ -109,16 +108,17 @@ class OpenConnections implements Connections {
     await Promise.all([...this.#held.values()].map((entry) => this.#end(entry)));
   }
 
-  async #heldFor(upstream: string, caller: Caller): Promise<Result<Held, string>> {
+  /** One that is in use from now on: somebody who asks before the use has begun must not find it idle and end it. */
+  async #take(upstream: string, caller: Caller): Promise<Result<Held, string>> {
     // Which connections are needed is known once the first one stands. One that was given up says nothing; then somebody else's is the first.
     for (let first = this.#firstOf(upstream); first !== undefined; first = this.#firstOf(upstream)) await first.link;
     if (this.#isClosed) return err("The agent is leaving.");
     const present = this.#held.get(this.#keyOf(upstream, caller));
-    if (present !== undefined) return ok(present);
+    if (present !== undefined) return ok(inUse(present));
     const recent = this.#failed.get(upstream);
     if (recent !== undefined && this.#ports.clock.now() - recent.at < FAILED_MS) return err(recent.sentence);
     if (!this.#makeRoom(upstream)) return err(`Too many connections to "${upstream}" are in use. Wait for a call to end.`);
-    return ok(this.#begin(upstream, caller));
+    return ok(inUse(this.#begin(upstream, caller)));
   }
 
   #firstOf(upstream: string): Held | undefined {
@@ -204,6 +204,12 @@ class OpenConnections implements Connections {
     const link = await entry.link;
     if (link.ok) await link.value.close();
   }
+}
+
+function inUse(entry: Held): Held {
+  entry.uses += 1;
+  entry.stopIdle();
+  return entry;
 }
 
 /** What an upstream may ask for: what the client can do, and forms where the person's page answers them. */

@@ -3,7 +3,10 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { describe, expect, test } from "vitest";
+import { createConnections } from "../../../../../local-agent/mcp/pass-through/connections.ts";
 import type { PassageOpen } from "../../../../../local-agent/mcp/pass-through/passage.ts";
+import { silentLog } from "../../../../../local-agent/node/log-sinks.ts";
+import { systemClock, systemTimers } from "../../../../../local-agent/node/system-time.ts";
 import { err } from "../../../../../shared/result.ts";
 import { createEverything } from "../../../../fixtures/everything/build-server.ts";
 import { serveFixtureHttp } from "../../../../fixtures/upstreams/fixture-host.ts";
@@ -128,6 +131,22 @@ describe("connections to an upstream", () => {
     started.resolve();
     await own;
     for (const other of others) expect((await other).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+  });
+
+  test("[PT86] of one upstream are 16, and none is ended for another's sake while it is made or used", async () => {
+    await using under = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} } }) });
+    const connections = createConnections({ passage: under.passage, clock: systemClock, timers: systemTimers, log: silentLog, onChange: () => {} });
+    const over = Promise.withResolvers<string>();
+    const use = (client: number) => {
+      const caller = { principal: context(`grant:${client}`).principal, place: "", era: "legacy", capabilities: {}, logLevel: null } as const;
+      return connections.use("small", caller, {}, () => over.promise);
+    };
+    const uses = Array.from({ length: 17 }, (_, client) => use(client));
+    expect(await uses[16]).toMatchObject({ ok: false, error: expect.stringContaining("Too many connections") });
+    over.resolve("used");
+    for (const used of uses.slice(0, 16)) expect(await used).toEqual({ ok: true, value: "used" });
+    expect(await use(17)).toEqual({ ok: true, value: "used" });
+    await connections.close();
   });
 
   test("[PT84] what the relay answers without the workstation lists what upstreams offer", async () => {
