@@ -7,7 +7,7 @@ import type { Connections } from "./connections.ts";
 import { fitsTemplate } from "./fits-template.ts";
 import { listedBy, type ListKind } from "./listed.ts";
 import type { Passage } from "./passage.ts";
-import type { LinkUse } from "./upstream-link.ts";
+import type { LinkRequestOptions, LinkUse } from "./upstream-link.ts";
 
 export interface Offered<T> {
   readonly upstream: string;
@@ -73,13 +73,12 @@ export async function ownerOfResource(ports: OffersPorts, caller: Caller, uri: s
 }
 
 async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: How) {
-  const options = { signal: AbortSignal.timeout(LIST_MS), timeoutMs: LIST_MS };
   const failures: string[] = [];
   const lists = await Promise.all(
     ports.passage.upstreams.map(async (upstream) => {
       try {
         const listing = ports.connections.use(upstream, caller, askedBy(caller, upstream), (link) =>
-          listedBy(link, kind, how, { clock: ports.clock, options }),
+          withinListTime(ports.timers, (options) => listedBy(link, kind, how, { clock: ports.clock, options })),
         );
         const items = await inTime(ports, caller.principal.id, listing);
         if (items.ok) return items.value.map((item) => ({ upstream, item: item as T }));
@@ -92,6 +91,13 @@ async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: H
     }),
   );
   return { listed: lists.flat(), failures };
+}
+
+/** From when the upstream is there: a start has a time of its own. */
+async function withinListTime<T>(timers: Timers, list: (options: LinkRequestOptions) => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const stop = timers.after(LIST_MS, () => over.abort(new Error(`no list within ${LIST_MS / 1000} s`)));
+  return list({ signal: over.signal, timeoutMs: LIST_MS }).finally(stop);
 }
 
 async function inTime<T>({ timers, onLate }: OffersPorts, principalId: string, listing: Promise<Result<T, string>>): Promise<Result<T, string>> {
