@@ -4,6 +4,7 @@ import { createMcpHandler, type Server, type ServerCapabilities } from "@modelco
 import type { JsonValue } from "../../../shared/json.ts";
 import type { Clock, Log, Timers } from "../../../shared/ports.ts";
 import type { ToolCallPorts } from "../tool-call.ts";
+import { abortOf } from "./abort-of.ts";
 import type { Caller } from "./caller.ts";
 import { createChanges, type Changes } from "./changes.ts";
 import { createConnections, type Connections } from "./connections.ts";
@@ -133,7 +134,7 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
         const wanted = link.capabilities.resources?.subscribe === true ? uris : [];
         const stops = await Promise.all(wanted.map((uri) => link.subscribe(uri, options).catch(() => () => {})));
         resolve();
-        await Promise.race([aborted(over), link.closed]);
+        await Promise.race([abortOf(over), link.closed]);
         for (const stop of stops) stop();
       });
       held.then(
@@ -179,11 +180,6 @@ function capabilitiesOf(all: readonly ServerCapabilities[]): ServerCapabilities 
 /** Sections are cut, so that an upstream cannot push ours out of a client's sight. */
 function guidance(upstream: string, instructions: string | null): string[] {
   return instructions === null || instructions.trim() === "" ? [] : [`## ${upstream}\n\n${instructions.trim().slice(0, MAX_INSTRUCTIONS)}`];
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 async function within(ms: number, timers: Timers, work: Promise<unknown>): Promise<void> {

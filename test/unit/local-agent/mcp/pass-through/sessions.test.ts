@@ -1,3 +1,4 @@
+import type { Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { clientOf, everything, passingSurface, type PassingSurface } from "../../../../support/passing-surface.ts";
 import { smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
@@ -181,6 +182,35 @@ describe("changes at an upstream", () => {
     await waitUntil("an update is told", call);
     await reply(await surface.surface.handle(legacyRequest({ ...subscribe, method: "resources/unsubscribe" }, headers), context()));
     expect(await call()).toBe(false);
+  });
+
+  test("[PT71] a subscription that is asked for twice at once is one, and after its connection broke it can be asked for again", async () => {
+    const heard: string[] = [];
+    const hear = (what: string): Record<string, never> => {
+      heard.push(what);
+      return {};
+    };
+    const more = (server: Server) => {
+      server.setRequestHandler("resources/subscribe", () => hear("subscribed"));
+      server.setRequestHandler("resources/unsubscribe", () => hear("unsubscribed"));
+    };
+    const dies: SmallRun = (_args, _context, server) => server.close().then(() => new Promise(() => {}));
+    await using surface = passingSurface({
+      small: smallUpstream("legacy", { tools: { dies: { run: dies } }, capabilities: { resources: { subscribe: true } }, more }),
+    });
+    const headers = { "mcp-session-id": await begin(surface) };
+    const ask = async (method: string) => {
+      const message: Message = { id: 2, method, params: { uri: "a://b" } };
+      return (await reply(await surface.surface.handle(legacyRequest(message, headers), context()))).result;
+    };
+    expect(await Promise.all([ask("resources/subscribe"), ask("resources/subscribe")])).toEqual([{}, {}]);
+    await ask("resources/unsubscribe");
+    await waitUntil("it ended", () => heard.includes("unsubscribed"));
+    expect(heard.splice(0)).toEqual(["subscribed", "unsubscribed"]);
+    await ask("resources/subscribe");
+    await reply(await surface.surface.handle(legacyRequest(toolCall(3, "dies"), headers), context()));
+    expect(await ask("resources/subscribe")).toEqual({});
+    expect(heard).toEqual(["subscribed", "subscribed"]);
   });
 
   test.each(["legacy", MODERN] as const)(
