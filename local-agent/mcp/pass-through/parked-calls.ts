@@ -108,8 +108,11 @@ function park(
       }),
     progressed: (progress) => call.onProgress?.(progress),
   };
-  const outcome = run(side).finally(forget);
-  outcome.catch(() => {}); // Whoever waits for it hears of it; nobody may.
+  const outcome = run(side);
+  let isOver = false;
+  const end = (): void => void (isOver = true);
+  // How it ended is kept for its client as long as a question is: it may have been done.
+  const ended = outcome.then(end, end);
   const call: ParkedCall = {
     id,
     signal: over.signal,
@@ -120,11 +123,15 @@ function park(
       if (signal.aborted) cancel();
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        if (waiting.size === 0) {
+        // What was asked may have been withdrawn a moment later.
+        while (waiting.size === 0 && !isOver) {
           changed = Promise.withResolvers();
-          const result = await Promise.race([outcome, changed.promise]);
-          if (isJsonObject(result)) return { at: "done", result };
-          await others(timers);
+          await Promise.race([ended, changed.promise]);
+          if (!isOver) await others(timers);
+        }
+        if (isOver) {
+          forget();
+          return { at: "done", result: await outcome };
         }
         stopTimer = timers.after(LIFE_MS, () => giveUp(new Error("its client did not come back with an answer")));
         return { at: "asks", questions: Object.fromEntries([...waiting].map(([key, { question }]) => [key, question])) };

@@ -140,6 +140,23 @@ describe("a call that waits for a modern client's answer to a legacy upstream", 
     expect(again.result?.["inputRequests"]).toEqual(result?.["inputRequests"]);
   });
 
+  test("[PT44] and ends without it tells its client how, once", async () => {
+    const over = Promise.withResolvers<void>();
+    const run: SmallRun = async (_args, _context, server) => {
+      const form = { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } } as const;
+      await server.elicitInput(form, { timeout: 100 }).catch(() => over.resolve());
+      return { content: [{ type: "text", text: "done without an answer" }] };
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { asks: { run }, plain: {} } }) });
+    const { result } = await request(surface, capable(toolCall(1, "asks")));
+    const back = () => request(surface, capable(toolCall(2, "asks"), { requestState: result?.["requestState"], inputResponses: {} }));
+    await over.promise;
+    // Answers of one connection come in order.
+    await request(surface, capable(toolCall(3, "plain")));
+    expect((await back()).result?.["content"]).toEqual([{ type: "text", text: "done without an answer" }]);
+    expect((await back()).result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("no more") }] });
+  });
+
   test("[PT45] that is no more is answered with a sentence", async () => {
     const passage = { key: new Uint8Array(32).fill(1) };
     await using surface = passingSurface({ everything: everything("legacy") }, { passage });
