@@ -82,6 +82,9 @@ const ACKNOWLEDGE_MS = 10_000;
 /** Some upstreams ask as soon as they are connected; the request they were connected for begins a moment later. */
 const UNASKED_MS = 5000;
 
+/** Each is kept until it is answered, and is written to a client that may not read. */
+const MAX_QUESTIONS = 64;
+
 export interface LinkPorts {
   readonly timers: Timers;
   readonly onChange: (change: Change) => void;
@@ -107,12 +110,22 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
     if (change.kind === "resources") for (const kind of ["resources", "templates"] as const) delete listed[kind];
     ports.onChange(change);
   };
+  let open = 0;
+  const asked = async (question: UpstreamQuestion, withdrawn: AbortSignal): Promise<JsonObject> => {
+    const use = newest("onQuestion") ?? (await nextAskable());
+    if (use?.onQuestion === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "No call is running that this question could belong to.");
+    return { ...(await use.onQuestion(question, withdrawn)) };
+  };
   const prepare = (client: Client): void => {
     client.fallbackRequestHandler = async (request, context: ClientContext) => {
-      const use = newest("onQuestion") ?? (await nextAskable());
-      if (use?.onQuestion === undefined)
-        throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "No call is running that this question could belong to.");
-      return { ...(await use.onQuestion({ method: request.method, params: (request.params ?? {}) as JsonObject }, context.mcpReq.signal)) };
+      if (open >= MAX_QUESTIONS) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "Too many questions wait for an answer already.");
+      open += 1;
+      try {
+        return await asked({ method: request.method, params: (request.params ?? {}) as JsonObject }, context.mcpReq.signal);
+      } finally {
+        open -= 1;
+      }
     };
     client.setNotificationHandler("notifications/message", ({ params }) => newest("onLog")?.onLog?.(params as JsonObject));
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => changed({ kind: "resource", uri: params.uri }));

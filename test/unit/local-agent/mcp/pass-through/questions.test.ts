@@ -74,6 +74,32 @@ describe.each(ERAS.flatMap((era) => UPSTREAMS.map((speaks) => ({ era, speaks }))
   });
 });
 
+describe("questions of one upstream", () => {
+  const FORM = { message: "?", requestedSchema: { type: "object", properties: {} } } as const;
+
+  test.each(ERAS)("[PT50] are refused beyond the 64 that a %s client has not answered", async (era) => {
+    const refused = Promise.withResolvers<void>();
+    const run: SmallRun = async (_args, _context, server) => {
+      const why: string[] = [];
+      for (let number = 0; number < 80; number++) {
+        server.elicitInput(FORM).catch((error: unknown) => {
+          why.push(String(error));
+          if (why.length === 16) refused.resolve();
+        });
+      }
+      await refused.promise;
+      return said(why.join());
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { floods: { run } } }) });
+    await using connected = await clientOf(surface.surface, { era, form: () => new Promise(() => {}) });
+    const leave = new AbortController();
+    const call = connected.client.callTool({ name: "floods", arguments: {} }, { signal: leave.signal }).catch(() => undefined);
+    await refused.promise;
+    leave.abort();
+    await call;
+  });
+});
+
 describe("an upstream that asks as soon as it is connected", () => {
   test.each([["tools/list"], ["tools/call"]])("[PT48] is answered by a session's client with %s", async (first) => {
     const roots: string[] = [];
