@@ -10,8 +10,6 @@ import type { UpstreamQuestion } from "./upstream-link.ts";
 /** One parked request. Somebody waits for it, or its time runs. */
 interface ParkedCall {
   readonly id: string;
-  /** Aborts when it was given up. */
-  readonly signal: AbortSignal;
   /** Rejects as the upstream's request does. `signal` gives the whole call up: its client cancelled. */
   next(signal: AbortSignal): Promise<ParkedState>;
   /** Answers by the names the questions were given. Others are ignored. */
@@ -25,6 +23,7 @@ type ParkedState =
 
 /** The upstream's side. */
 export interface ParkedSide {
+  /** Aborts when the call was given up or is over. */
   readonly signal: AbortSignal;
   readonly ask: (question: UpstreamQuestion, withdrawn: AbortSignal) => Promise<JsonObject>;
   readonly progressed: (progress: JsonObject) => void;
@@ -109,13 +108,15 @@ function park(
     progressed: (progress) => call.onProgress?.(progress),
   };
   const outcome = run(side);
-  let isOver = false;
-  const end = (): void => void (isOver = true);
+  const fate = { isOver: false };
+  const end = (): void => {
+    fate.isOver = true;
+    over.abort(new Error("the call is over"));
+  };
   // How it ended is kept for its client as long as a question is: it may have been done.
   const ended = outcome.then(end, end);
   const call: ParkedCall = {
     id,
-    signal: over.signal,
     onProgress: null,
     async next(signal) {
       stopTimer();
@@ -124,12 +125,12 @@ function park(
       signal.addEventListener("abort", cancel, { once: true });
       try {
         // What was asked may have been withdrawn a moment later.
-        while (waiting.size === 0 && !isOver) {
+        while (waiting.size === 0 && !fate.isOver) {
           changed = Promise.withResolvers();
           await Promise.race([ended, changed.promise]);
-          if (!isOver) await others(timers);
+          if (!fate.isOver) await others(timers);
         }
-        if (isOver) {
+        if (fate.isOver) {
           forget();
           return { at: "done", result: await outcome };
         }
@@ -139,14 +140,16 @@ function park(
         signal.removeEventListener("abort", cancel);
       }
     },
-    answer(responses) {
-      for (const [key, response] of Object.entries(responses)) {
-        const asked = waiting.get(key);
-        if (asked === undefined || !isJsonObject(response)) continue;
-        waiting.delete(key);
-        asked.settle(response);
-      }
-    },
+    answer: (responses) => settle(waiting, responses),
   };
   return { call, giveUp };
+}
+
+function settle(waiting: Map<string, Waiting>, responses: Readonly<Record<string, unknown>>): void {
+  for (const [key, response] of Object.entries(responses)) {
+    const asked = waiting.get(key);
+    if (asked === undefined || !isJsonObject(response)) continue;
+    waiting.delete(key);
+    asked.settle(response);
+  }
 }
