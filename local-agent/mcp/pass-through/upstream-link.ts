@@ -196,7 +196,8 @@ function sdkOptions({ signal, timeoutMs, onProgress }: LinkRequestOptions) {
     signal,
     timeout: timeoutMs,
     allowInputRequired: true,
-    ...(onProgress !== undefined && { onprogress: onProgress, resetTimeoutOnProgress: true }),
+    // The time is over however much progress is reported.
+    ...(onProgress !== undefined && { onprogress: onProgress }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { ProtocolError } from "@modelcontextprotocol/server";
+import { ProtocolError, type Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import type { PassedCall } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { clientOf, everything, passingSurface, type Speaks } from "../../../../support/passing-surface.ts";
@@ -79,6 +79,25 @@ describe.each(ALL)("a call of a $era client to a $speaks upstream", ({ era, spea
     await body;
     await waitUntil("the call is over", () => surface.ended.length === 1);
     expect(surface.ended.map(({ state }) => state)).toEqual(["cancelled"]);
+  });
+
+  test("[PT26] lives no longer than any may, and nor does a prompt, whatever progress is reported", async () => {
+    const more = (server: Server) =>
+      server.setRequestHandler("prompts/get", async (_request, { mcpReq }) => {
+        const progressToken = mcpReq._meta?.progressToken ?? "";
+        for (let progress = 1; !mcpReq.signal.aborted; progress++) {
+          await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress } });
+          await new Promise((later) => setTimeout(later, 20));
+        }
+        return { messages: [] };
+      });
+    const list = (server: Server) => server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "endless" }] }));
+    const small = smallUpstream(speaks, { tools: {}, capabilities: { prompts: {} }, more: (server) => [more(server), list(server)] });
+    await using surface = passingSurface({ small }, { options: { lifeMs: 200 } });
+    const { error } = await reply(
+      await surface.surface.handle(requestOf(era, { id: 1, method: "prompts/get", params: { name: "endless" } }), context()),
+    );
+    expect(error?.message).toContain("small");
   });
 
   test("[PT25] brings the upstream's log lines from the level that the client named", async () => {
