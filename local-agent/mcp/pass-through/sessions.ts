@@ -1,5 +1,5 @@
 /**
- * Sessions of legacy clients over HTTP. The id says everything that serving needs and is signed, so that a session outlives the agent
+ * Sessions of legacy clients over HTTP. The id says everything that serving needs and is sealed, so that a session outlives the agent
  * that opened it; what is kept here besides is lost with it and does no harm (a log level, subscriptions, that it was ended).
  */
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS, type LoggingLevel } from "@modelcontextprotocol/server";

@@ -103,12 +103,21 @@ describe("a form that the person answers", () => {
     const call = { name: "asks", arguments: {}, _meta };
     const { result } = await request(surface, { id: 1, method: "tools/call", params: call });
     expect(Object.keys(result?.["inputRequests"] as object)).toEqual(["where"]);
+    // Nor is that answer the client's to read.
+    expect(Buffer.from(String(result?.["requestState"]), "base64url").toString("latin1")).not.toContain("from the person");
     const inputResponses = { where: { roots: [] }, who: { action: "accept", content: { name: "from the client" } } };
     const again = { ...call, requestState: result?.["requestState"], inputResponses };
     const done = JSON.stringify((await request(surface, { id: 2, method: "tools/call", params: again })).result);
     expect(done).toContain("from the person");
     expect(done).not.toContain("from the client");
   });
+});
+
+test("[PT43] a state of an upstream that is larger than what can be brought back is a failure at once", async () => {
+  const run: SmallRun = () => inputRequired({ inputRequests: { where: inputRequired.listRoots() }, requestState: "x".repeat(300_000) });
+  await using surface = passingSurface({ small: smallUpstream(MODERN, { tools: { asks: { run } } }) });
+  const { result } = await request(surface, capable(toolCall(1, "asks")));
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/"small" failed: .*longer than 262144/) }] });
 });
 
 describe("a call that waits for a modern client's answer to a legacy upstream", () => {
