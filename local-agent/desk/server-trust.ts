@@ -60,6 +60,7 @@ export function createServerTrust(options: ServerTrustOptions): ServerTrust {
   const open = new Map<string, OpenQuestion>();
   const allowed = new Set<string>();
   const denied = new Set<string>();
+  const deciding = new Set<OpenQuestion>();
   const hashOf = (subject: TrustSubject): string => entryHash(options.root, subject);
   const list = (): ApprovalCard[] => [...open.values()].map(({ card }) => card);
   const showAll = (): void => options.publish({ t: "approvals", approvals: list() });
@@ -90,16 +91,9 @@ export function createServerTrust(options: ServerTrustOptions): ServerTrust {
   }
 
   async function allow(question: OpenQuestion): Promise<ApprovalOutcome> {
-    const { entrySha256, subject } = question;
-    try {
-      await options.audit.record({ event: "server.allowed", ...recordOf(question) });
-      await options.memory.add({ entrySha256, server: subject.server ?? "" });
-    } catch (cause) {
-      const said = cause instanceof Error ? cause.message : String(cause);
-      throw new DecisionUnrecorded(`The server was not allowed, because your decision could not be recorded: ${said}`, { cause });
-    }
-    if (open.get(question.card.id) !== question) return { outcome: "gone" };
-    allowed.add(entrySha256);
+    deciding.add(question);
+    await writeDown(question, options).finally(() => deciding.delete(question));
+    allowed.add(question.entrySha256);
     close(question, "allowed");
     return { outcome: "allowed" };
   }
@@ -127,10 +121,22 @@ export function createServerTrust(options: ServerTrustOptions): ServerTrust {
     decide({ id, decision }) {
       const question = open.get(id);
       if (question === undefined) return null;
+      // What is being written down is decided: a later No would stand beside a Yes on disk.
+      if (deciding.has(question)) return Promise.resolve({ outcome: "gone" });
       return decision === "deny" ? Promise.resolve(deny(question)) : allow(question);
     },
     whole: (id) => open.get(id)?.whole ?? null,
   };
+}
+
+async function writeDown(question: OpenQuestion, { audit, memory }: Pick<ServerTrustOptions, "audit" | "memory">): Promise<void> {
+  try {
+    await audit.record({ event: "server.allowed", ...recordOf(question) });
+    await memory.add({ entrySha256: question.entrySha256, server: question.subject.server ?? "" });
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new DecisionUnrecorded(`The server was not allowed, because your decision could not be recorded: ${said}`, { cause });
+  }
 }
 
 function newQuestion(
