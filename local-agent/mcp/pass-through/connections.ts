@@ -15,8 +15,8 @@ export interface Connections {
   use<T>(upstream: string, caller: Caller, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string>>;
   /** What the upstream is known to be able to do, from any connection; null: none was made yet. */
   facts(upstream: string): Pick<UpstreamLink, "capabilities" | "instructions"> | null;
-  /** Ends every connection of a client. */
-  forget(principalId: string): Promise<void>;
+  /** Ends every connection of these clients. */
+  forget(isTheirs: (principalId: string) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -98,8 +98,8 @@ class OpenConnections implements Connections {
     }
   }
 
-  async forget(principalId: string): Promise<void> {
-    const own = [...this.#held.values()].filter((entry) => entry.principalId === principalId);
+  async forget(isTheirs: (principalId: string) => boolean): Promise<void> {
+    const own = [...this.#held.values()].filter((entry) => isTheirs(entry.principalId));
     await Promise.all(own.map((entry) => this.#end(entry)));
   }
 

@@ -33,8 +33,7 @@ export interface ParkedCalls {
   /** Begins `run`; null when too many wait already. */
   start(principalId: string, run: (side: ParkedSide) => Promise<JsonObject>): ParkedCall | null;
   find(principalId: string, id: string): ParkedCall | null;
-  /** Gives up the calls of a client; without a name all. */
-  giveUp(principalId?: string): void;
+  giveUp(isTheirs: (principalId: string) => boolean): void;
 }
 
 /** How long a client may take to come back with an answer. */
@@ -69,9 +68,8 @@ export function createParkedCalls(ports: { readonly timers: Timers; readonly new
       const entry = parked.get(id);
       return entry?.principalId === principalId ? entry.call : null;
     },
-    giveUp(principalId) {
-      for (const entry of parked.values())
-        if (principalId === undefined || entry.principalId === principalId) entry.giveUp(new Error("nobody can answer any more"));
+    giveUp(isTheirs) {
+      for (const entry of parked.values()) if (isTheirs(entry.principalId)) entry.giveUp(new Error("nobody can answer any more"));
     },
   };
 }

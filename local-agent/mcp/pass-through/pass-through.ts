@@ -37,8 +37,8 @@ export interface PassThrough {
   answered(session: Session, answer: JsonValue): void;
   /** A modern client's stream of changes, until `signal` aborts. */
   listen(caller: Caller, stream: ListenStream): Promise<Response>;
-  /** Ends what is kept for a client that will not come again. */
-  forget(principalId: string): Promise<void>;
+  /** Ends what is kept for clients that will not come again. */
+  forget(isTheirs: (principalId: string) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -108,12 +108,12 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
       });
       return handler.fetch(stream.request, { parsedBody: stream.body });
     },
-    async forget(principalId) {
-      parked.giveUp(principalId);
-      await connections.forget(principalId);
+    async forget(isTheirs) {
+      parked.giveUp(isTheirs);
+      await connections.forget(isTheirs);
     },
     async close() {
-      parked.giveUp();
+      parked.giveUp(() => true);
       sessions.close();
       await connections.close();
     },

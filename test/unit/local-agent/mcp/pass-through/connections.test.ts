@@ -3,6 +3,7 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { describe, expect, test } from "vitest";
+import { isRevoked } from "../../../../../local-agent/desk/revoked-clients.ts";
 import { createConnections } from "../../../../../local-agent/mcp/pass-through/connections.ts";
 import type { PassageOpen } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { silentLog } from "../../../../../local-agent/node/log-sinks.ts";
@@ -107,10 +108,23 @@ describe("connections to an upstream", () => {
     const asks = { ...toolCall(1, "asks"), params: { name: "asks", arguments: {}, _meta } };
     const { result } = await reply(await surface.surface.handle(modernRequest(asks), context()));
     await reply(await surface.surface.handle(modernRequest(toolCall(1, "plain")), context("grant:2")));
-    await surface.surface.forget("grant:1");
+    await surface.surface.forget((principalId) => principalId === "grant:1");
     expect(closed).toEqual(["closed"]);
     const back = { ...asks, params: { ...asks.params, requestState: result?.["requestState"], inputResponses: {} } };
     expect((await reply(await surface.surface.handle(modernRequest(back), context()))).result).toMatchObject({ isError: true });
+  });
+
+  test("[PT83] those of every app end when all access is taken back, whether or not anybody looked at the list of grants", async () => {
+    const closed: string[] = [];
+    const more = (server: Server) => void (server.onclose = () => closed.push("closed"));
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} }, more }) });
+    for (const principal of ["grant:1", "grant:2", "token:1"]) {
+      await reply(await surface.surface.handle(modernRequest(toolCall(1, "plain")), context(principal)));
+    }
+    await surface.surface.forget(isRevoked({ ids: ["2"] }));
+    expect(closed).toEqual(["closed"]);
+    await surface.surface.forget(isRevoked({ ids: "all" }));
+    expect(closed).toEqual(["closed", "closed"]);
   });
 
   test("[PT83] one that is being made for it then fails for nobody else", async () => {
@@ -127,7 +141,7 @@ describe("connections to an upstream", () => {
     const own = call("grant:1");
     await waitUntil("it is being made", () => tries === 1);
     const others = [call("grant:2"), call("grant:3")];
-    await surface.surface.forget("grant:1");
+    await surface.surface.forget((principalId) => principalId === "grant:1");
     started.resolve();
     await own;
     for (const other of others) expect((await other).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
