@@ -151,14 +151,16 @@ describe("a call that waits for a modern client's answer to a legacy upstream", 
 
   test("[PT44] and ends without it tells its client how, once", async () => {
     const over = Promise.withResolvers<void>();
+    const giveUp = new AbortController();
     const run: SmallRun = async (_args, _context, server) => {
       const form = { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } } as const;
-      await server.elicitInput(form, { timeout: 100 }).catch(() => over.resolve());
+      await server.elicitInput(form, { signal: giveUp.signal }).catch(() => over.resolve());
       return { content: [{ type: "text", text: "done without an answer" }] };
     };
     await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { asks: { run }, plain: {} } }) });
     const { result } = await request(surface, capable(toolCall(1, "asks")));
     const back = () => request(surface, capable(toolCall(2, "asks"), { requestState: result?.["requestState"], inputResponses: {} }));
+    giveUp.abort(new Error("nobody answers"));
     await over.promise;
     // Answers of one connection come in order.
     await request(surface, capable(toolCall(3, "plain")));
