@@ -119,6 +119,30 @@ describe.each(ALL)("a call of a $era client to a $speaks upstream", ({ era, spea
   });
 });
 
+describe("what is said of a request meanwhile", () => {
+  test.each(["tools/call", "prompts/get"])("[PT24] [PT25] of a %s is not kept for a client that does not read", async (method) => {
+    const over = Promise.withResolvers<void>();
+    const flood = async (server: Server): Promise<{ content: []; messages: [] }> => {
+      for (let line = 0; line < 1000; line++) await server.sendLoggingMessage({ level: "error", data: "x".repeat(1000) });
+      over.resolve();
+      return { content: [], messages: [] };
+    };
+    const more = (server: Server) => {
+      server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "floods" }] }));
+      server.setRequestHandler("prompts/get", () => flood(server));
+    };
+    const run: SmallRun = (_args, _context, server) => flood(server);
+    const small = smallUpstream("legacy", { tools: { floods: { run } }, capabilities: { prompts: {}, logging: {} }, more });
+    await using surface = passingSurface({ small });
+    const params = { name: "floods", _meta: { "io.modelcontextprotocol/logLevel": "debug" } };
+    const { response } = await surface.surface.handle(requestOf("modern", { id: 1, method, params }), context());
+    await over.promise;
+    const said = await response.text();
+    expect(said).toContain('"id":1');
+    expect(said.length).toBeLessThan(300_000);
+  });
+});
+
 describe("a call", () => {
   test("[PT24] reports also what arrives in one piece with the answer", async () => {
     await using surface = passingSurface({ abrupt: { transport: abruptTransport, speaks: "legacy" } });
