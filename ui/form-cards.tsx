@@ -65,8 +65,8 @@ function FormCardShown({ card, canAnswer, send }: FormCardProps): JSX.Element {
           <FormFieldShown
             key={field.name}
             field={field}
-            value={values[field.name] ?? field.initial}
-            problem={sending.problems?.[field.name]}
+            value={valueOf(field, values)}
+            problem={sending.problems === undefined ? undefined : own(sending.problems, field.name)}
             isBusy={isBusy}
             onValue={(value) => setValue(field.name, value)}
           />
@@ -126,5 +126,14 @@ function afterAnswer(answered: Awaited<ReturnType<typeof sendForm>>): Sending {
 }
 
 function givenValues(fields: readonly FormField[], values: Values): Record<string, GivenValue> {
-  return Object.fromEntries(fields.map((field) => [field.name, values[field.name] ?? field.initial]));
+  return Object.fromEntries(fields.map((field) => [field.name, valueOf(field, values)]));
+}
+
+function valueOf(field: FormField, values: Values): GivenValue {
+  return own(values, field.name) ?? field.initial;
+}
+
+/** A server may call a field like something that every object has. */
+function own<T>(of: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(of, name) ? of[name] : undefined;
 }

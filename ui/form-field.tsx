@@ -2,6 +2,7 @@
 import { useId } from "preact/hooks";
 import type { JSX } from "preact";
 import type { FormField, GivenValue } from "../shared/form-fields.ts";
+import { visibleLine } from "../shared/visible-text.ts";
 import { StrangerText } from "./stranger-text.tsx";
 
 export interface FormFieldProps {
@@ -70,7 +71,7 @@ function Control({ field, id, value, described, isBusy, onValue }: ControlProps)
         <option value="">{field.required ? "Choose …" : "—"}</option>
         {field.choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
-            {choice.title}
+            {visibleLine(choice.title, 200)}
           </option>
         ))}
       </select>

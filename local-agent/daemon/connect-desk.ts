@@ -1,6 +1,7 @@
 /** The desk of an agent behind a relay, and the surface whose calls it shows and guards. */
 import type { AuditTrail } from "../../shared/audit.ts";
 import type { Desk } from "../desk/desk.ts";
+import { isRevoked } from "../desk/revoked-clients.ts";
 import type { McpSurface } from "../mcp/server.ts";
 import { createAgentDesk, type DeskFacts } from "./agent-desk.ts";
 import type { AgentContext } from "./agent-parts.ts";
@@ -33,8 +34,7 @@ export function connectDesk(context: AgentContext, parts: DeskFacts & { readonly
         const outcome = await requireLink(link).revoke(which);
         log.event("info", "grants.revoked", { all: which.ids === "all", revoked: outcome.revoked });
         audited.revocation(which, outcome.revoked);
-        const ids = which.ids === "all" ? (desk.snapshot().grants ?? []).map(({ id }) => id) : which.ids;
-        for (const id of ids) void surface.forget(`grant:${id}`);
+        void surface.forget(isRevoked(which));
         return outcome;
       },
     },

@@ -19,6 +19,7 @@ import { createCallTimeline } from "./call-timeline.ts";
 import { createDeskCards, type DeskCards } from "./desk-cards.ts";
 import { createGrantedList, type GrantsPort } from "./granted-list.ts";
 import type { PageConversation } from "./page-conversation.ts";
+import { isRevoked } from "./revoked-clients.ts";
 import type { ServerTrustOptions } from "./server-trust.ts";
 
 export interface DeskOptions {
@@ -141,12 +142,10 @@ export function createDesk(options: DeskOptions): Desk {
     decide: (decision) => tray.decide(decision),
     refreshGrants: () => granted.refresh(),
     grantsChanged: () => granted.changed(),
-    revoke({ ids }) {
+    revoke(which) {
       // Whatever the relay answers: nobody is to be asked for a client that they want gone.
-      const isTheirs = (principalId: string): boolean =>
-        ids === "all" ? principalId.startsWith("grant:") : ids.some((id) => principalId === `grant:${id}`);
-      approvals.withdrawAll("the person takes back this client's access", isTheirs);
-      return granted.revoke({ ids });
+      approvals.withdrawAll("the person takes back this client's access", isRevoked(which));
+      return granted.revoke(which);
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import type { DeskEvent } from "../../shared/desk.ts";
 import { formFields, readField } from "../../shared/form-fields.ts";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import type { Clock } from "../../shared/ports.ts";
 import type { Result } from "../../shared/result.ts";
 import { err, ok } from "../../shared/result.ts";
@@ -57,11 +57,11 @@ export function createFormCards({ newId, clock, publish }: FormCardsOptions): Fo
   return {
     modes: { form: true, url: true },
     async ask(question) {
-      const asks = askedFor(question.params);
+      const asked = askedFor(question.params);
       if (question.signal.aborted) return CANCEL;
-      if (!asks.ok || !hasRoom(question.server)) return DECLINE;
+      if (!asked.ok || !hasRoom(question.server)) return DECLINE;
       const { promise, resolve } = Promise.withResolvers<ElicitResult>();
-      const card = cardOf(question, asks.value, { id: newId(), at: clock.now() });
+      const card = cardOf(question, asked.value, { id: newId(), at: clock.now() });
       const onAbort = (): void => close(card.id, CANCEL);
       open.set(card.id, { card, settle: resolve });
       question.signal.addEventListener("abort", onAbort, { once: true });
@@ -84,26 +84,35 @@ export function createFormCards({ newId, clock, publish }: FormCardsOptions): Fo
   };
 }
 
-function askedFor(params: UpstreamQuestion["params"]): Result<FormCard["asks"], string> {
-  if ("url" in params) {
-    const url = URL.canParse(params.url) ? new URL(params.url) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol)) return err("no web address");
-    // What stands before the @ reads like the site.
-    if (url.href.length > MAX_URL_CHARS) return err("a longer address than anybody reads");
-    if (url.username !== "" || url.password !== "") return err("an address with a user name");
-    return ok({ kind: "address", url: url.href, host: url.host });
-  }
-  const fields = formFields(params.requestedSchema as unknown as JsonObject);
+type Asked = Pick<FormCard, "message" | "asks">;
+
+/** @param params as the server wrote them: nobody may have looked at them before, and every page has to read the card */
+function askedFor(params: unknown): Result<Asked, string> {
+  if (!isJsonObject(params) || typeof params["message"] !== "string") return err("no question");
+  const { mode, url, requestedSchema } = params;
+  const message = params["message"].slice(0, MAX_MESSAGE_CHARS);
+  const asks = mode === "url" ? addressOf(url) : formOf(requestedSchema);
+  return asks.ok ? ok({ message, asks: asks.value }) : asks;
+}
+
+function addressOf(given: JsonValue | undefined): Result<FormCard["asks"], string> {
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return err("no web address");
+  if (url.href.length > MAX_URL_CHARS) return err("a longer address than anybody reads");
+  // What stands before the @ reads like the site.
+  if (url.username !== "" || url.password !== "") return err("an address with a user name");
+  return ok({ kind: "address", url: url.href, host: url.host });
+}
+
+function formOf(schema: JsonValue | undefined): Result<FormCard["asks"], string> {
+  if (!isJsonObject(schema)) return err("no form");
+  const fields = formFields(schema);
   if (!fields.ok) return fields;
   return JSON.stringify(fields.value).length > MAX_FORM_CHARS ? err("a larger form than anybody reads") : ok({ kind: "form", fields: fields.value });
 }
 
-function cardOf(
-  { server, params, caller }: UpstreamQuestion,
-  asks: FormCard["asks"],
-  { id, at }: { readonly id: string; readonly at: number },
-): FormCard {
-  return { id, server, client: caller.kind === "remote" ? caller.client : "", message: params.message.slice(0, MAX_MESSAGE_CHARS), at, asks };
+function cardOf({ server, caller }: UpstreamQuestion, asked: Asked, { id, at }: { readonly id: string; readonly at: number }): FormCard {
+  return { id, server, client: caller.kind === "remote" ? caller.client : "", at, ...asked };
 }
 
 function readAnswer({ asks }: FormCard, values: NonNullable<FormAnswer["values"]>): Result<JsonObject, Record<string, string>> {

@@ -22,6 +22,7 @@ import { SessionTransport } from "./pass-through/session-transport.ts";
 import type { Session } from "./pass-through/sessions.ts";
 import { createProtocolServer, type Era, type ProtocolServerOptions } from "./protocol-server.ts";
 import { callAnswer, isEventStream, wholeAnswer } from "./answers.ts";
+import { createSseAnswer } from "./sse-answer.ts";
 import type { CallScope } from "./tool-call.ts";
 
 export interface HttpExchangeOptions extends ProtocolServerOptions {
@@ -100,10 +101,17 @@ async function answerPassing(options: HttpExchangeOptions, passThrough: PassThro
     return new Response(null, { status: 202 });
   }
   if (message.kind !== "request" || isAboutTask(message)) return null;
-  const server = (): Server => createProtocolServer(options, era, scopeOf(exchange), { session, connection: "" });
+  let writable = (): boolean => true;
+  const scope = { ...scopeOf(exchange), writable: () => writable() };
+  const server = (): Server => createProtocolServer(options, era, scope, { session, connection: "" });
   const passing = { ...exchange, server, inner: (signal: AbortSignal | null) => innerRequest(exchange, signal), keepAliveMs: options.keepAliveMs };
-  if (era === "modern") return answerModern(passThrough, passing);
-  return message.method === "initialize" ? beginSession(passThrough, passing, message.params) : null;
+  if (era === "legacy") return message.method === "initialize" ? beginSession(passThrough, passing, message.params) : null;
+  const response = await answerModern(passThrough, passing);
+  if (response.body === null || !isEventStream(response) || isSubscription(message)) return response;
+  // What an upstream says meanwhile waits here for a client that does not read.
+  const stream = createSseAnswer(response.body, { ...options, onEnd: () => {} });
+  writable = stream.writable;
+  return new Response(stream.body, response);
 }
 
 /** For requests that are no calls and ask whose they are. */

@@ -49,7 +49,7 @@ export async function askOfflineAnswers(options: HttpExchangeOptions): Promise<O
     otherwise: OTHERWISE,
   };
   // Some upstreams cannot run twice: none may stay for a client that does not exist.
-  await options.passThrough?.forget(ASKING.id);
+  await options.passThrough?.forget((principalId) => principalId === ASKING.id);
   return answers;
 }
 

@@ -48,8 +48,8 @@ export interface McpSurface {
   offlineAnswers(): Promise<OfflineAnswers>;
   /** Serves one client over newline-delimited JSON. `closed` settles when its input has ended. */
   serveStdio(streams: StdioStreams): { readonly closed: Promise<void>; close(): Promise<void> };
-  /** Ends what is kept at upstreams for a client whose access was taken back. */
-  forget(principalId: string): Promise<void>;
+  /** Ends what is kept at upstreams for clients whose access was taken back. */
+  forget(isTheirs: (principalId: string) => boolean): Promise<void>;
   /** Ends the connections to upstreams; without any there is nothing to end. */
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export function createMcpSurface(options: McpSurfaceOptions): McpSurface {
     handle: createExchangeHandler(served),
     offlineAnswers: () => askOfflineAnswers(served),
     serveStdio: (streams) => serveOverStdio(served, streams),
-    forget: async (principalId) => passThrough?.forget(principalId),
+    forget: async (isTheirs) => passThrough?.forget(isTheirs),
     close: async () => passThrough?.close(),
   };
 }

@@ -54,6 +54,23 @@ test("[PG108] an MCP server's form is filled in on a card; what does not fit is 
   expect(complaints).toEqual([]);
 });
 
+test("[PG108] what a server calls a choice hides nothing, and a field may be called like what every object has", async () => {
+  const { page, desk } = await harness.open();
+  const requestedSchema = {
+    type: "object" as const,
+    properties: {
+      toString: { type: "string" as const, default: "as given" },
+      where: { type: "string" as const, oneOf: [{ const: "prod", title: "staging\u202e\u200b" }] },
+    },
+  };
+  const asked = desk.cards.forms.ask(exampleQuestion({ params: { message: "", requestedSchema } }));
+  const card = page.getByRole("article", { name: "deployer" });
+  await card.waitFor();
+  expect(await card.getByRole("option").allInnerTexts()).toEqual(["—", "staging‹U+202E›‹U+200B›"]);
+  await button(card, "Send").click();
+  expect(await asked).toEqual({ action: "accept", content: { toString: "as given" } });
+});
+
 test("[PG108] a question can be declined, and leaves with its call", async () => {
   const { page, desk } = await harness.open();
   const end = new AbortController();

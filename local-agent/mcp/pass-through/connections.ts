@@ -15,8 +15,8 @@ export interface Connections {
   use<T>(upstream: string, caller: Caller, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string>>;
   /** What the upstream is known to be able to do, from any connection; null: none was made yet. */
   facts(upstream: string): Pick<UpstreamLink, "capabilities" | "instructions"> | null;
-  /** Ends every connection of a client. */
-  forget(principalId: string): Promise<void>;
+  /** Ends every connection of these clients. */
+  forget(isTheirs: (principalId: string) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,20 +67,19 @@ class OpenConnections implements Connections {
   }
 
   async use<T>(upstream: string, caller: Caller, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string>> {
-    const entry = await this.#heldFor(upstream, caller);
+    const entry = await this.#take(upstream, caller);
     if (!entry.ok) return entry;
     const tried = await this.#useOnce(entry.value, use, run);
     if (tried !== "lost") return tried;
     await this.#end(entry.value);
-    const another = await this.#heldFor(upstream, caller);
+    const another = await this.#take(upstream, caller);
     if (!another.ok) return another;
     const again = await this.#useOnce(another.value, use, run);
     return again === "lost" ? err(`"${upstream}" forgets every session at once.`) : again;
   }
 
+  /** @param entry taken for this use */
   async #useOnce<T>(entry: Held, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string> | "lost"> {
-    entry.uses += 1;
-    entry.stopIdle();
     try {
       const link = await entry.link;
       if (!link.ok) return link;
@@ -99,8 +98,8 @@ class OpenConnections implements Connections {
     }
   }
 
-  async forget(principalId: string): Promise<void> {
-    const own = [...this.#held.values()].filter((entry) => entry.principalId === principalId);
+  async forget(isTheirs: (principalId: string) => boolean): Promise<void> {
+    const own = [...this.#held.values()].filter((entry) => isTheirs(entry.principalId));
     await Promise.all(own.map((entry) => this.#end(entry)));
   }
 
@@ -109,17 +108,21 @@ class OpenConnections implements Connections {
     await Promise.all([...this.#held.values()].map((entry) => this.#end(entry)));
   }
 
-  async #heldFor(upstream: string, caller: Caller): Promise<Result<Held, string>> {
-    // Which connections are needed is known once the first one stands.
-    const first = this.#eras.has(upstream) ? undefined : [...this.#held.values()].find((entry) => entry.upstream === upstream);
-    if (first !== undefined) await first.link;
+  /** One that is in use from now on: somebody who asks before the use has begun must not find it idle and end it. */
+  async #take(upstream: string, caller: Caller): Promise<Result<Held, string>> {
+    // Which connections are needed is known once the first one stands. One that was given up says nothing; then somebody else's is the first.
+    for (let first = this.#firstOf(upstream); first !== undefined; first = this.#firstOf(upstream)) await first.link;
     if (this.#isClosed) return err("The agent is leaving.");
     const present = this.#held.get(this.#keyOf(upstream, caller));
-    if (present !== undefined) return ok(present);
+    if (present !== undefined) return ok(inUse(present));
     const recent = this.#failed.get(upstream);
     if (recent !== undefined && this.#ports.clock.now() - recent.at < FAILED_MS) return err(recent.sentence);
     if (!this.#makeRoom(upstream)) return err(`Too many connections to "${upstream}" are in use. Wait for a call to end.`);
-    return ok(this.#begin(upstream, caller));
+    return ok(inUse(this.#begin(upstream, caller)));
+  }
+
+  #firstOf(upstream: string): Held | undefined {
+    return this.#eras.has(upstream) ? undefined : [...this.#held.values()].find((entry) => entry.upstream === upstream);
   }
 
   #begin(upstream: string, caller: Caller): Held {
@@ -142,7 +145,8 @@ class OpenConnections implements Connections {
     const isHeld = [...this.#held.values()].includes(entry);
     this.#forget(entry);
     if (!link.ok) {
-      if (!this.#isClosed) this.#failed.set(entry.upstream, { at: this.#ports.clock.now(), sentence: link.error });
+      // One that was given up says nothing of the upstream.
+      if (isHeld) this.#failed.set(entry.upstream, { at: this.#ports.clock.now(), sentence: link.error });
       return;
     }
     this.#failed.delete(entry.upstream);
@@ -200,6 +204,12 @@ class OpenConnections implements Connections {
     const link = await entry.link;
     if (link.ok) await link.value.close();
   }
+}
+
+function inUse(entry: Held): Held {
+  entry.uses += 1;
+  entry.stopIdle();
+  return entry;
 }
 
 /** What an upstream may ask for: what the client can do, and forms where the person's page answers them. */

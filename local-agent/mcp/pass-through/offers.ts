@@ -1,12 +1,13 @@
 /** What all exposed upstreams offer to one client, by the names it sees, and whose each of it is. */
-import { UriTemplate, type Prompt, type Resource, type ResourceTemplateType, type Tool } from "@modelcontextprotocol/server";
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import type { Clock, Log, Timers } from "../../../shared/ports.ts";
 import { err, type Result } from "../../../shared/result.ts";
 import type { Caller } from "./caller.ts";
 import type { Connections } from "./connections.ts";
+import { fitsTemplate } from "./fits-template.ts";
 import { listedBy, type ListKind } from "./listed.ts";
 import type { Passage } from "./passage.ts";
-import type { LinkUse } from "./upstream-link.ts";
+import type { LinkRequestOptions, LinkUse } from "./upstream-link.ts";
 
 export interface Offered<T> {
   readonly upstream: string;
@@ -68,25 +69,16 @@ export async function ownerOfResource(ports: OffersPorts, caller: Caller, uri: s
   const listed = offered.find((resource) => resource.displayed === uri);
   if (listed !== undefined) return listed.upstream;
   const templates = await templatesOf(ports, caller, "kept");
-  return templates.offered.find(({ displayed }) => matches(displayed, uri))?.upstream ?? null;
-}
-
-function matches(template: string, uri: string): boolean {
-  try {
-    return template === uri || new UriTemplate(template).match(uri) !== null;
-  } catch {
-    return false; // An upstream's template may be nonsense; then it matches nothing.
-  }
+  return templates.offered.find(({ displayed }) => displayed === uri || fitsTemplate(displayed, uri))?.upstream ?? null;
 }
 
 async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: How) {
-  const options = { signal: AbortSignal.timeout(LIST_MS), timeoutMs: LIST_MS };
   const failures: string[] = [];
   const lists = await Promise.all(
     ports.passage.upstreams.map(async (upstream) => {
       try {
         const listing = ports.connections.use(upstream, caller, askedBy(caller, upstream), (link) =>
-          listedBy(link, kind, how, { clock: ports.clock, options }),
+          withinListTime(ports.timers, (options) => listedBy(link, kind, how, { clock: ports.clock, options })),
         );
         const items = await inTime(ports, caller.principal.id, listing);
         if (items.ok) return items.value.map((item) => ({ upstream, item: item as T }));
@@ -99,6 +91,13 @@ async function all<T>(ports: OffersPorts, caller: Caller, kind: ListKind, how: H
     }),
   );
   return { listed: lists.flat(), failures };
+}
+
+/** From when the upstream is there: a start has a time of its own. */
+async function withinListTime<T>(timers: Timers, list: (options: LinkRequestOptions) => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const stop = timers.after(LIST_MS, () => over.abort(new Error(`no list within ${LIST_MS / 1000} s`)));
+  return list({ signal: over.signal, timeoutMs: LIST_MS }).finally(stop);
 }
 
 async function inTime<T>({ timers, onLate }: OffersPorts, principalId: string, listing: Promise<Result<T, string>>): Promise<Result<T, string>> {

@@ -10,8 +10,6 @@ import type { UpstreamQuestion } from "./upstream-link.ts";
 /** One parked request. Somebody waits for it, or its time runs. */
 interface ParkedCall {
   readonly id: string;
-  /** Aborts when it was given up. */
-  readonly signal: AbortSignal;
   /** Rejects as the upstream's request does. `signal` gives the whole call up: its client cancelled. */
   next(signal: AbortSignal): Promise<ParkedState>;
   /** Answers by the names the questions were given. Others are ignored. */
@@ -25,6 +23,7 @@ type ParkedState =
 
 /** The upstream's side. */
 export interface ParkedSide {
+  /** Aborts when the call was given up or is over. */
   readonly signal: AbortSignal;
   readonly ask: (question: UpstreamQuestion, withdrawn: AbortSignal) => Promise<JsonObject>;
   readonly progressed: (progress: JsonObject) => void;
@@ -34,8 +33,7 @@ export interface ParkedCalls {
   /** Begins `run`; null when too many wait already. */
   start(principalId: string, run: (side: ParkedSide) => Promise<JsonObject>): ParkedCall | null;
   find(principalId: string, id: string): ParkedCall | null;
-  /** Gives up the calls of a client; without a name all. */
-  giveUp(principalId?: string): void;
+  giveUp(isTheirs: (principalId: string) => boolean): void;
 }
 
 /** How long a client may take to come back with an answer. */
@@ -70,9 +68,8 @@ export function createParkedCalls(ports: { readonly timers: Timers; readonly new
       const entry = parked.get(id);
       return entry?.principalId === principalId ? entry.call : null;
     },
-    giveUp(principalId) {
-      for (const entry of parked.values())
-        if (principalId === undefined || entry.principalId === principalId) entry.giveUp(new Error("nobody can answer any more"));
+    giveUp(isTheirs) {
+      for (const entry of parked.values()) if (isTheirs(entry.principalId)) entry.giveUp(new Error("nobody can answer any more"));
     },
   };
 }
@@ -108,11 +105,16 @@ function park(
       }),
     progressed: (progress) => call.onProgress?.(progress),
   };
-  const outcome = run(side).finally(forget);
-  outcome.catch(() => {}); // Whoever waits for it hears of it; nobody may.
+  const outcome = run(side);
+  const fate = { isOver: false };
+  const end = (): void => {
+    fate.isOver = true;
+    over.abort(new Error("the call is over"));
+  };
+  // How it ended is kept for its client as long as a question is: it may have been done.
+  const ended = outcome.then(end, end);
   const call: ParkedCall = {
     id,
-    signal: over.signal,
     onProgress: null,
     async next(signal) {
       stopTimer();
@@ -120,11 +122,15 @@ function park(
       if (signal.aborted) cancel();
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        if (waiting.size === 0) {
+        // What was asked may have been withdrawn a moment later.
+        while (waiting.size === 0 && !fate.isOver) {
           changed = Promise.withResolvers();
-          const result = await Promise.race([outcome, changed.promise]);
-          if (isJsonObject(result)) return { at: "done", result };
-          await others(timers);
+          await Promise.race([ended, changed.promise]);
+          if (!fate.isOver) await others(timers);
+        }
+        if (fate.isOver) {
+          forget();
+          return { at: "done", result: await outcome };
         }
         stopTimer = timers.after(LIFE_MS, () => giveUp(new Error("its client did not come back with an answer")));
         return { at: "asks", questions: Object.fromEntries([...waiting].map(([key, { question }]) => [key, question])) };
@@ -132,14 +138,16 @@ function park(
         signal.removeEventListener("abort", cancel);
       }
     },
-    answer(responses) {
-      for (const [key, response] of Object.entries(responses)) {
-        const asked = waiting.get(key);
-        if (asked === undefined || !isJsonObject(response)) continue;
-        waiting.delete(key);
-        asked.settle(response);
-      }
-    },
+    answer: (responses) => settle(waiting, responses),
   };
   return { call, giveUp };
+}
+
+function settle(waiting: Map<string, Waiting>, responses: Readonly<Record<string, unknown>>): void {
+  for (const [key, response] of Object.entries(responses)) {
+    const asked = waiting.get(key);
+    if (asked === undefined || !isJsonObject(response)) continue;
+    waiting.delete(key);
+    asked.settle(response);
+  }
 }

@@ -4,6 +4,7 @@ import { createMcpHandler, type Server, type ServerCapabilities } from "@modelco
 import type { JsonValue } from "../../../shared/json.ts";
 import type { Clock, Log, Timers } from "../../../shared/ports.ts";
 import type { ToolCallPorts } from "../tool-call.ts";
+import { abortOf } from "./abort-of.ts";
 import type { Caller } from "./caller.ts";
 import { createChanges, type Changes } from "./changes.ts";
 import { createConnections, type Connections } from "./connections.ts";
@@ -36,8 +37,8 @@ export interface PassThrough {
   answered(session: Session, answer: JsonValue): void;
   /** A modern client's stream of changes, until `signal` aborts. */
   listen(caller: Caller, stream: ListenStream): Promise<Response>;
-  /** Ends what is kept for a client that will not come again. */
-  forget(principalId: string): Promise<void>;
+  /** Ends what is kept for clients that will not come again. */
+  forget(isTheirs: (principalId: string) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -107,12 +108,12 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
       });
       return handler.fetch(stream.request, { parsedBody: stream.body });
     },
-    async forget(principalId) {
-      parked.giveUp(principalId);
-      await connections.forget(principalId);
+    async forget(isTheirs) {
+      parked.giveUp(isTheirs);
+      await connections.forget(isTheirs);
     },
     async close() {
-      parked.giveUp();
+      parked.giveUp(() => true);
       sessions.close();
       await connections.close();
     },
@@ -120,8 +121,10 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
 
   /** The connections stay open as long as somebody listens. Resolves when the upstreams were asked. */
   async function hold(caller: Caller, { uris, signal, ended }: ListenStream): Promise<void> {
-    listening += 1;
     const over = AbortSignal.any([signal, ended.signal]);
+    // Who left while the upstreams were tried never ends again.
+    if (over.aborted) return;
+    listening += 1;
     over.addEventListener("abort", () => (listening -= 1), { once: true });
     const asked = passage.upstreams.map((upstream) => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -131,7 +134,7 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
         const wanted = link.capabilities.resources?.subscribe === true ? uris : [];
         const stops = await Promise.all(wanted.map((uri) => link.subscribe(uri, options).catch(() => () => {})));
         resolve();
-        await Promise.race([aborted(over), link.closed]);
+        await Promise.race([abortOf(over), link.closed]);
         for (const stop of stops) stop();
       });
       held.then(
@@ -177,11 +180,6 @@ function capabilitiesOf(all: readonly ServerCapabilities[]): ServerCapabilities 
 /** Sections are cut, so that an upstream cannot push ours out of a client's sight. */
 function guidance(upstream: string, instructions: string | null): string[] {
   return instructions === null || instructions.trim() === "" ? [] : [`## ${upstream}\n\n${instructions.trim().slice(0, MAX_INSTRUCTIONS)}`];
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 async function within(ms: number, timers: Timers, work: Promise<unknown>): Promise<void> {

@@ -20,7 +20,7 @@ export interface Passage {
   beforeCall(call: PassedCall): Promise<ApprovalAnswer>;
   /** The name of an upstream's tool or prompt where several are exposed, or where its own name is taken. */
   displayed(upstream: string, original: string): string;
-  /** Signs what clients bring back: at least 32 bytes, kept by the agent so that they stay good when it restarts. */
+  /** Seals what clients bring back: at least 32 bytes, kept by the agent so that they stay good when it restarts. */
   readonly key: Uint8Array;
   /** Names that no upstream may have, whether or not they are offered now. */
   readonly reserved: ReadonlySet<string>;

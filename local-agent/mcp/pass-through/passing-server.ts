@@ -16,6 +16,7 @@ import {
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { linkSignals } from "../linked-signal.ts";
 import type { CallScope } from "../tool-call.ts";
+import { abortOf } from "./abort-of.ts";
 import { allowedRead } from "./allowed-read.ts";
 import { callerOf, type Caller, type CallerPlace } from "./caller.ts";
 import { notificationOf } from "./changes.ts";
@@ -27,6 +28,7 @@ import { askNow } from "./questions.ts";
 import { progressTo, tell } from "./reports.ts";
 import { openState, passRequest } from "./rounds.ts";
 import { digestOf } from "./seal.ts";
+import type { Session, Subscription } from "./sessions.ts";
 import type { PassedRequest } from "./upstream-link.ts";
 
 /** What the server offers of our own. */
@@ -162,14 +164,15 @@ function serveResources(passing: Passing, capabilities: ServerCapabilities): voi
     const { uri } = request.params;
     const { session } = passing;
     if (session === null) throw invalidParams("A subscription needs a session: send the Mcp-Session-Id that initialize was answered with.");
-    if (session.subscriptions.has(uri)) return {};
-    if (session.subscriptions.size >= MAX_SUBSCRIPTIONS) throw invalidParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
-    session.subscriptions.set(uri, await subscribed(passing, context, uri));
+    const present = session.subscriptions.get(uri);
+    if (present === undefined && session.subscriptions.size >= MAX_SUBSCRIPTIONS)
+      throw invalidParams(`A session has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
+    await (present ?? subscribe(passing, context, { session, uri })).begun;
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", (request) => {
     const { uri } = request.params;
-    passing.session?.subscriptions.get(uri)?.();
+    passing.session?.subscriptions.get(uri)?.stop();
     passing.session?.subscriptions.delete(uri);
     return {};
   });
@@ -177,21 +180,29 @@ function serveResources(passing: Passing, capabilities: ServerCapabilities): voi
 
 const MAX_SUBSCRIPTIONS = 256;
 
-/** Holds the connection until it is ended. */
-async function subscribed(passing: Passing, context: ServerContext, uri: string): Promise<() => void> {
-  const { parts } = passing;
-  const upstream = await ownerOf(passing, context, uri);
+/** Holds the connection until it is ended. Kept by the session from now on: whoever asks again waits for the same, and once it is over asks anew. */
+function subscribe(passing: Passing, context: ServerContext, { session, uri }: { readonly session: Session; readonly uri: string }): Subscription {
+  const { connections } = passing.parts;
   const over = new AbortController();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const held = parts.connections.use(upstream, callerIn(passing, context), {}, async (link) => {
-    const stop = await link.subscribe(uri, { signal: over.signal, timeoutMs: SUBSCRIBE_MS });
-    resolve();
-    await Promise.race([new Promise<void>((end) => over.signal.addEventListener("abort", () => end(), { once: true })), link.closed]);
-    stop();
-  });
-  held.then((outcome) => (outcome.ok ? resolve() : reject(unavailable(outcome.error))), reject);
-  await promise;
-  return () => over.abort(new Error("unsubscribed"));
+  const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
+  const subscription = { begun, stop: () => over.abort(new Error("unsubscribed")) };
+  session.subscriptions.set(uri, subscription);
+  const hold = async (): Promise<void> => {
+    const upstream = await ownerOf(passing, context, uri);
+    const held = await connections.use(upstream, callerIn(passing, context), {}, async (link) => {
+      const stop = await link.subscribe(uri, { signal: over.signal, timeoutMs: SUBSCRIBE_MS });
+      resolve();
+      await Promise.race([abortOf(over.signal), link.closed]);
+      stop();
+    });
+    if (!held.ok) throw unavailable(held.error);
+  };
+  hold()
+    .catch(reject)
+    .finally(() => {
+      if (session.subscriptions.get(uri) === subscription) session.subscriptions.delete(uri);
+    });
+  return subscription;
 }
 
 function serveCompletion(passing: Passing): void {

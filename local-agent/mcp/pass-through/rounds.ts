@@ -7,6 +7,7 @@ import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY, ProtocolError, Protoc
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { err, ok, type Result } from "../../../shared/result.ts";
 import { failureText } from "../../adapter/upstream/failure-text.ts";
+import { linkSignals } from "../linked-signal.ts";
 import type { Caller } from "./caller.ts";
 import { declaredTo, type Connections } from "./connections.ts";
 import type { ParkedCalls, ParkedSide } from "./parked-calls.ts";
@@ -89,15 +90,18 @@ async function passed(ports: RoundsPorts, exchange: PassedExchange): Promise<Res
     if (!era.ok) return era;
     if (era.value === "legacy") return startParked(ports, exchange);
   }
-  const asks = { upstream, caller, forms: ports.passage.forms, signal: exchange.signal, context: exchange.context };
+  // Without its call a question has nobody to answer to.
+  const asking = linkSignals(exchange.signal);
+  const asks = { upstream, caller, forms: ports.passage.forms, signal: asking.signal, context: exchange.context };
   const use = {
     onLog: logsTo(exchange),
     onQuestion: (question: UpstreamQuestion, withdrawn: AbortSignal) => askNow(question, asks, withdrawn),
   };
-  return ports.connections.use(upstream, caller, use, async (link) => {
+  const answer = ports.connections.use(upstream, caller, use, async (link) => {
     await adjustLevel(link, exchange);
     return link.era === "modern" ? modernRounds(ports, exchange, link) : link.request(exchange.request, requestOptions(ports, exchange));
   });
+  return answer.finally(() => asking.abort(new Error("the call is over")));
 }
 
 function requestOptions(ports: RoundsPorts, exchange: PassedExchange): LinkRequestOptions {

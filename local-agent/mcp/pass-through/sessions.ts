@@ -1,5 +1,5 @@
 /**
- * Sessions of legacy clients over HTTP. The id says everything that serving needs and is signed, so that a session outlives the agent
+ * Sessions of legacy clients over HTTP. The id says everything that serving needs and is sealed, so that a session outlives the agent
  * that opened it; what is kept here besides is lost with it and does no harm (a log level, subscriptions, that it was ended).
  */
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS, type LoggingLevel } from "@modelcontextprotocol/server";
@@ -8,14 +8,20 @@ import { askable } from "./caller.ts";
 import type { AskableCapabilities } from "./passage.ts";
 import type { Seal } from "./seal.ts";
 
+export interface Subscription {
+  /** Rejects when the upstream refuses. */
+  readonly begun: Promise<void>;
+  stop(): void;
+}
+
 export interface Session {
   /** Unlike the id it may be a key in memory: nobody can send it. */
   readonly key: string;
   readonly version: string;
   readonly capabilities: AskableCapabilities;
   logLevel: LoggingLevel | null;
-  /** What the client waits to hear of, by URI: how to stop. */
-  readonly subscriptions: Map<string, () => void>;
+  /** What the client waits to hear of, by URI. */
+  readonly subscriptions: Map<string, Subscription>;
   /** Changes that no running call could tell: told by the next one. */
   readonly untold: Set<string>;
 }
@@ -61,7 +67,7 @@ export function createSessions(seal: Seal, newKey: () => string): Sessions {
     return session;
   };
   const forget = (key: string): void => {
-    for (const stop of remembered.get(key)?.session.subscriptions.values() ?? []) stop();
+    for (const subscription of remembered.get(key)?.session.subscriptions.values() ?? []) subscription.stop();
     remembered.delete(key);
   };
   const forgetOldest = (): void => {

@@ -82,6 +82,9 @@ const ACKNOWLEDGE_MS = 10_000;
 /** Some upstreams ask as soon as they are connected; the request they were connected for begins a moment later. */
 const UNASKED_MS = 5000;
 
+/** Each is kept until it is answered, and is written to a client that may not read. */
+const MAX_QUESTIONS = 64;
+
 export interface LinkPorts {
   readonly timers: Timers;
   readonly onChange: (change: Change) => void;
@@ -92,28 +95,15 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
   const uses = new Set<LinkUse>();
   const newest = (wants: keyof LinkUse): LinkUse | undefined => [...uses].findLast((use) => use[wants] !== undefined);
   const listed: { -readonly [K in keyof Listed]?: Listed[K] } = {};
-  const waiting = new Set<(use: LinkUse) => void>();
-  const nextAskable = async (): Promise<LinkUse | undefined> => {
-    const { promise, resolve } = Promise.withResolvers<LinkUse | undefined>();
-    waiting.add(resolve);
-    const stop = ports.timers.after(UNASKED_MS, () => resolve(undefined));
-    return promise.finally(() => {
-      stop();
-      waiting.delete(resolve);
-    });
-  };
+  const asking = createAsking(() => newest("onQuestion"), ports.timers);
   const changed = (change: Change): void => {
     if (change.kind === "tools" || change.kind === "prompts") delete listed[change.kind];
     if (change.kind === "resources") for (const kind of ["resources", "templates"] as const) delete listed[kind];
     ports.onChange(change);
   };
   const prepare = (client: Client): void => {
-    client.fallbackRequestHandler = async (request, context: ClientContext) => {
-      const use = newest("onQuestion") ?? (await nextAskable());
-      if (use?.onQuestion === undefined)
-        throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "No call is running that this question could belong to.");
-      return { ...(await use.onQuestion({ method: request.method, params: (request.params ?? {}) as JsonObject }, context.mcpReq.signal)) };
-    };
+    client.fallbackRequestHandler = ({ method, params = {} }, context: ClientContext) =>
+      asking.ask({ method, params: params as JsonObject }, context.mcpReq.signal);
     client.setNotificationHandler("notifications/message", ({ params }) => newest("onLog")?.onLog?.(params as JsonObject));
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => changed({ kind: "resource", uri: params.uri }));
     client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
@@ -146,7 +136,7 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
       subscribe: (uri, options) => subscribe(client, facts.era, uri, options),
       begin(use) {
         uses.add(use);
-        if (use.onQuestion !== undefined) for (const resolve of waiting) resolve(use);
+        asking.began(use);
         return () => void uses.delete(use);
       },
       isLost: (error) => connection.hasLostSession(error),
@@ -155,6 +145,37 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
     };
   };
   return { prepare, link };
+}
+
+/** Hands questions to the use that may be asked, or to the next one that may. */
+function createAsking(newest: () => LinkUse | undefined, timers: Timers) {
+  const waiting = new Set<(use: LinkUse) => void>();
+  let open = 0;
+  const nextAskable = async (): Promise<LinkUse | undefined> => {
+    const { promise, resolve } = Promise.withResolvers<LinkUse | undefined>();
+    waiting.add(resolve);
+    const stop = timers.after(UNASKED_MS, () => resolve(undefined));
+    return promise.finally(() => {
+      stop();
+      waiting.delete(resolve);
+    });
+  };
+  const handOn = async (question: UpstreamQuestion, withdrawn: AbortSignal): Promise<JsonObject> => {
+    const use = newest() ?? (await nextAskable());
+    if (use?.onQuestion === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "No call is running that this question could belong to.");
+    return { ...(await use.onQuestion(question, withdrawn)) };
+  };
+  return {
+    async ask(question: UpstreamQuestion, withdrawn: AbortSignal): Promise<JsonObject> {
+      if (open >= MAX_QUESTIONS) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "Too many questions wait for an answer already.");
+      open += 1;
+      return handOn(question, withdrawn).finally(() => (open -= 1));
+    },
+    began(use: LinkUse): void {
+      if (use.onQuestion !== undefined) for (const resolve of waiting) resolve(use);
+    },
+  };
 }
 
 /**
@@ -175,7 +196,8 @@ function sdkOptions({ signal, timeoutMs, onProgress }: LinkRequestOptions) {
     signal,
     timeout: timeoutMs,
     allowInputRequired: true,
-    ...(onProgress !== undefined && { onprogress: onProgress, resetTimeoutOnProgress: true }),
+    // The time is over however much progress is reported.
+    ...(onProgress !== undefined && { onprogress: onProgress }),
   };
 }
 

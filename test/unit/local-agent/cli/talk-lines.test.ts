@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { talkLines } from "../../../../local-agent/cli/talk-lines.ts";
 import type { DeskEvent } from "../../../../shared/desk.ts";
+import type { FormCard } from "../../../../shared/upstream-form.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { asked, said, typed } from "../../../support/scripted-conversation.ts";
 import { exampleApproval } from "../../../support/scripted-desk.ts";
@@ -67,6 +68,25 @@ test("[ST87] a page that is open, or was opened in the pause, says it itself", (
   page.isOpen = false;
   clock.advance(60_000);
   expect(lines).toEqual([CALL]);
+});
+
+test("[ST87] a server of the project and a form of a server are not called calls, and both are said", () => {
+  const { clock, lines, publish } = underTest();
+  const server = (name: string) => exampleApproval({ id: `of ${name}`, tool: name || "settings", server: { name, files: [] } });
+  const form: FormCard = { id: "f", server: "notes", client: "", message: "", at: 0, asks: { kind: "form", fields: [] } };
+  publish({ t: "approvals", approvals: [server("notes")] });
+  clock.advance(30_000);
+  publish({ t: "approvals", approvals: [server("notes"), server("")] });
+  clock.advance(30_000);
+  publish({ t: "forms", forms: [form] });
+  publish({ t: "forms", forms: [form] });
+  clock.advance(60_000);
+  const rest = ", and no page is open: run npm start -- open";
+  expect(lines).toEqual([
+    `The project's MCP server notes waits for your click${rest}`,
+    `The project's settings for MCP servers wait for your click${rest}`,
+    `An MCP server asks you something${rest}`,
+  ]);
 });
 
 test("[ST87] a tool's name cannot drive the terminal", () => {

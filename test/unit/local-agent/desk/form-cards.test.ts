@@ -36,6 +36,24 @@ test("[TR21] what cannot be shown, an address that is none of the web, and the s
   expect(cards.list()).toHaveLength(6);
 });
 
+test("[TR21] what is no question at all is declined at once, and no page has to read it", async () => {
+  const cards = formCards();
+  const requestedSchema = { type: "object", properties: {} };
+  const malformed: unknown[] = [
+    {},
+    { message: "no form" },
+    { message: ["a list"], requestedSchema },
+    { message: { toString: "an object" }, requestedSchema },
+    { requestedSchema },
+    { message: "", requestedSchema: null },
+    { mode: "url", message: "", url: ["https://a.example/"] },
+    { mode: "url", message: "an address that is a form", requestedSchema },
+    { mode: "form", message: "a form that is an address", url: "https://a.example/" },
+  ];
+  for (const params of malformed) expect(await cards.ask(exampleQuestion({ params: params as never }))).toEqual({ action: "decline" });
+  expect(cards.list()).toEqual([]);
+});
+
 test("[TR22] a question that is over before it is shown is cancelled", async () => {
   expect(await formCards().ask(exampleQuestion({ signal: AbortSignal.abort() }))).toEqual({ action: "cancel" });
 });

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { DeskEvent } from "../../../../shared/desk.ts";
 import { startUiServer, UiPortBusy, type UiServer } from "../../../../local-agent/ui-server/server.ts";
 import { deskUnderTest, exampleAuthorization, exampleGrant, type DeskUnderTest } from "../../../support/desk-under-test.ts";
+import { exampleQuestion } from "../../../support/page-states.ts";
 import { rawRequest, type RawAnswer } from "../../../support/raw-http.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
@@ -174,6 +175,21 @@ test("[UI7] answers 413 to a large body and 400 to one that is no decision", asy
     expect(`${(await decide(server, {}, body)).status} ${body}`).toBe(`400 ${body}`);
   }
   expect(decisions).toEqual([]);
+});
+
+test("[UI7] takes what a person can write into a form, and answers 413 to more", async () => {
+  const { server, desk } = await serve();
+  const asked = desk.cards.forms.ask(
+    exampleQuestion({ params: { message: "", requestedSchema: { type: "object", properties: { it: { type: "string" } } } } }),
+  );
+  const it = "ö".repeat(64 * 1024);
+  const send = (values: object) => {
+    const body = JSON.stringify({ id: desk.cards.forms.list()[0]?.id, action: "accept", values });
+    return rawRequest({ port: server.port, method: "POST", path: "/api/form", headers: { ...BEARER, "content-type": "application/json" }, body });
+  };
+  expect((await send({ it: it.repeat(10) })).status).toBe(413);
+  expect((await send({ it })).status).toBe(200);
+  expect(await asked).toEqual({ action: "accept", content: { it } });
 });
 
 test("[UI8] answers 403 to a request that a browser marks as cross-site", async () => {

@@ -1,5 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/client";
-import { ProtocolError } from "@modelcontextprotocol/server";
+import { ProtocolError, type Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import type { PassedCall } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { clientOf, everything, passingSurface, type Speaks } from "../../../../support/passing-surface.ts";
@@ -81,6 +81,25 @@ describe.each(ALL)("a call of a $era client to a $speaks upstream", ({ era, spea
     expect(surface.ended.map(({ state }) => state)).toEqual(["cancelled"]);
   });
 
+  test("[PT26] lives no longer than any may, and nor does a prompt, whatever progress is reported", async () => {
+    const more = (server: Server) =>
+      server.setRequestHandler("prompts/get", async (_request, { mcpReq }) => {
+        const progressToken = mcpReq._meta?.progressToken ?? "";
+        for (let progress = 1; !mcpReq.signal.aborted; progress++) {
+          await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress } });
+          await new Promise((later) => setTimeout(later, 20));
+        }
+        return { messages: [] };
+      });
+    const list = (server: Server) => server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "endless" }] }));
+    const small = smallUpstream(speaks, { tools: {}, capabilities: { prompts: {} }, more: (server) => [more(server), list(server)] });
+    await using surface = passingSurface({ small }, { options: { lifeMs: 200 } });
+    const { error } = await reply(
+      await surface.surface.handle(requestOf(era, { id: 1, method: "prompts/get", params: { name: "endless" } }), context()),
+    );
+    expect(error?.message).toContain("small");
+  });
+
   test("[PT25] brings the upstream's log lines from the level that the client named", async () => {
     const run: SmallRun = async (_args, { mcpReq }) => {
       for (const level of ["debug", "warning"] as const) await mcpReq.log(level, `at ${level}`);
@@ -97,6 +116,30 @@ describe.each(ALL)("a call of a $era client to a $speaks upstream", ({ era, spea
     expect(await lines()).toEqual(era === "legacy" ? ["at warning"] : []);
     expect(await lines("debug")).toEqual(era === "legacy" ? ["at warning"] : all);
     expect(await lines("error")).toEqual(era === "legacy" ? ["at warning"] : []);
+  });
+});
+
+describe("what is said of a request meanwhile", () => {
+  test.each(["tools/call", "prompts/get"])("[PT24] [PT25] of a %s is not kept for a client that does not read", async (method) => {
+    const over = Promise.withResolvers<void>();
+    const flood = async (server: Server): Promise<{ content: []; messages: [] }> => {
+      for (let line = 0; line < 1000; line++) await server.sendLoggingMessage({ level: "error", data: "x".repeat(1000) });
+      over.resolve();
+      return { content: [], messages: [] };
+    };
+    const more = (server: Server) => {
+      server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "floods" }] }));
+      server.setRequestHandler("prompts/get", () => flood(server));
+    };
+    const run: SmallRun = (_args, _context, server) => flood(server);
+    const small = smallUpstream("legacy", { tools: { floods: { run } }, capabilities: { prompts: {}, logging: {} }, more });
+    await using surface = passingSurface({ small });
+    const params = { name: "floods", _meta: { "io.modelcontextprotocol/logLevel": "debug" } };
+    const { response } = await surface.surface.handle(requestOf("modern", { id: 1, method, params }), context());
+    await over.promise;
+    const said = await response.text();
+    expect(said).toContain('"id":1');
+    expect(said.length).toBeLessThan(300_000);
   });
 });
 

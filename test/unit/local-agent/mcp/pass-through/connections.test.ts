@@ -3,12 +3,20 @@ import { Client } from "@modelcontextprotocol/client";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { describe, expect, test } from "vitest";
+import { isRevoked } from "../../../../../local-agent/desk/revoked-clients.ts";
+import { createConnections } from "../../../../../local-agent/mcp/pass-through/connections.ts";
+import type { PassageOpen } from "../../../../../local-agent/mcp/pass-through/passage.ts";
+import { silentLog } from "../../../../../local-agent/node/log-sinks.ts";
+import { systemClock, systemTimers } from "../../../../../local-agent/node/system-time.ts";
+import { err } from "../../../../../shared/result.ts";
 import { createEverything } from "../../../../fixtures/everything/build-server.ts";
 import { serveFixtureHttp } from "../../../../fixtures/upstreams/fixture-host.ts";
+import { abortOf } from "../../../../support/abort-of.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
 import { everything, passingSurface } from "../../../../support/passing-surface.ts";
 import { said, smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
 import { context, legacyRequest, MODERN, modernRequest, reply, toolCall } from "../../../../support/surface-under-test.ts";
+import { waitUntil } from "../../../../support/wait-until.ts";
 
 describe("connections to an upstream", () => {
   test("[PT80] one serves all requests of a client to a modern upstream, whatever each declares", async () => {
@@ -100,10 +108,59 @@ describe("connections to an upstream", () => {
     const asks = { ...toolCall(1, "asks"), params: { name: "asks", arguments: {}, _meta } };
     const { result } = await reply(await surface.surface.handle(modernRequest(asks), context()));
     await reply(await surface.surface.handle(modernRequest(toolCall(1, "plain")), context("grant:2")));
-    await surface.surface.forget("grant:1");
+    await surface.surface.forget((principalId) => principalId === "grant:1");
     expect(closed).toEqual(["closed"]);
     const back = { ...asks, params: { ...asks.params, requestState: result?.["requestState"], inputResponses: {} } };
     expect((await reply(await surface.surface.handle(modernRequest(back), context()))).result).toMatchObject({ isError: true });
+  });
+
+  test("[PT83] those of every app end when all access is taken back, whether or not anybody looked at the list of grants", async () => {
+    const closed: string[] = [];
+    const more = (server: Server) => void (server.onclose = () => closed.push("closed"));
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} }, more }) });
+    for (const principal of ["grant:1", "grant:2", "token:1"]) {
+      await reply(await surface.surface.handle(modernRequest(toolCall(1, "plain")), context(principal)));
+    }
+    await surface.surface.forget(isRevoked({ ids: ["2"] }));
+    expect(closed).toEqual(["closed"]);
+    await surface.surface.forget(isRevoked({ ids: "all" }));
+    expect(closed).toEqual(["closed", "closed"]);
+  });
+
+  test("[PT83] one that is being made for it then fails for nobody else", async () => {
+    await using under = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} } }) });
+    const started = Promise.withResolvers<void>();
+    let tries = 0;
+    const open = async (upstream: string, options: PassageOpen) => {
+      tries += 1;
+      await Promise.race([started.promise, abortOf(options.signal)]);
+      return options.signal.aborted ? err({ message: "It was given up." }) : under.passage.open(upstream, options);
+    };
+    await using surface = passingSurface({}, { passage: { ...under.passage, open } });
+    const call = (principal: string) => surface.surface.handle(modernRequest(toolCall(1, "plain")), context(principal)).then(reply);
+    const own = call("grant:1");
+    await waitUntil("it is being made", () => tries === 1);
+    const others = [call("grant:2"), call("grant:3")];
+    await surface.surface.forget((principalId) => principalId === "grant:1");
+    started.resolve();
+    await own;
+    for (const other of others) expect((await other).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+  });
+
+  test("[PT86] of one upstream are 16, and none is ended for another's sake while it is made or used", async () => {
+    await using under = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} } }) });
+    const connections = createConnections({ passage: under.passage, clock: systemClock, timers: systemTimers, log: silentLog, onChange: () => {} });
+    const over = Promise.withResolvers<string>();
+    const use = (client: number) => {
+      const caller = { principal: context(`grant:${client}`).principal, place: "", era: "legacy", capabilities: {}, logLevel: null } as const;
+      return connections.use("small", caller, {}, () => over.promise);
+    };
+    const uses = Array.from({ length: 17 }, (_, client) => use(client));
+    expect(await uses[16]).toMatchObject({ ok: false, error: expect.stringContaining("Too many connections") });
+    over.resolve("used");
+    for (const used of uses.slice(0, 16)) expect(await used).toEqual({ ok: true, value: "used" });
+    expect(await use(17)).toEqual({ ok: true, value: "used" });
+    await connections.close();
   });
 
   test("[PT84] what the relay answers without the workstation lists what upstreams offer", async () => {

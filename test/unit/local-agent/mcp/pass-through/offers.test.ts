@@ -1,13 +1,16 @@
+import { PassThrough as Pipe } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { Server } from "@modelcontextprotocol/server";
 import { withoutHeaderHints } from "../../../../../local-agent/mcp/pass-through/header-hints.ts";
 import type { PassageOpen } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { systemTimers } from "../../../../../local-agent/node/system-time.ts";
 import { err } from "../../../../../shared/result.ts";
+import { ManualClock } from "../../../../support/manual-clock.ts";
 import { clientOf, everything, passingSurface, type PassingSurface } from "../../../../support/passing-surface.ts";
 import { text } from "../../../../support/scripted-tools.ts";
 import { said, smallUpstream } from "../../../../support/small-upstream.ts";
 import { context, MODERN, modernRequest, reply, toolCall } from "../../../../support/surface-under-test.ts";
+import { waitUntil } from "../../../../support/wait-until.ts";
 
 const ERAS = ["legacy", "modern"] as const;
 
@@ -178,6 +181,40 @@ describe("what is said of upstreams", () => {
     while (!heard.includes("notifications/tools/list_changed")) heard += new TextDecoder().decode((await reader.read()).value);
     expect(await toolNames(surface)).toEqual(["read", "get_instructions", "small_plain", "slow_plain"]);
     exchange.leave.abort(new Error("left"));
+  });
+
+  test("[PT9] one that takes longer to start than any list may take is there at last, too", async () => {
+    const clock = new ManualClock();
+    const started = Promise.withResolvers<void>();
+    await using under = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} } }) });
+    let tries = 0;
+    const open = async (upstream: string, options: PassageOpen) => {
+      tries += 1;
+      await started.promise;
+      return under.passage.open(upstream, options);
+    };
+    await using surface = passingSurface({}, { passage: { ...under.passage, open }, options: { clock, timers: clock } });
+    const [input, output] = [new Pipe(), new Pipe()];
+    const served = surface.surface.serveStdio({ input, output });
+    const said = (message: object) => input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    let heard = "";
+    output.on("data", (chunk) => (heard += String(chunk)));
+    const clientInfo = { name: "raw", version: "1" };
+    said({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } });
+    await waitUntil("it is started", () => tries === 1);
+    clock.advance(5000);
+    await waitUntil("the client is answered", () => heard.includes('"id":1'));
+    said({ method: "notifications/initialized" });
+    said({ id: 2, method: "tools/list" });
+    await waitUntil("the list is answered", () => {
+      clock.advance(1000);
+      return heard.includes('"id":2');
+    });
+    expect(heard).not.toContain("plain");
+    clock.advance(60_000);
+    started.resolve();
+    await waitUntil("its client hears", () => heard.includes("notifications/tools/list_changed"));
+    await served.close();
   });
 
   test("[PT10] a list in pages comes whole, and one without an end is cut", async () => {

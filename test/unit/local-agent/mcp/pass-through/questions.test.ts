@@ -1,6 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import type { Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
+import type { Passage } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { MODERN } from "../../../../support/surface-under-test.ts";
 import { said, smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
 import { clientOf, everything, passingSurface, type Speaks } from "../../../../support/passing-surface.ts";
@@ -71,6 +72,51 @@ describe.each(ERAS.flatMap((era) => UPSTREAMS.map((speaks) => ({ era, speaks }))
     );
     expect(answer).toMatch(/sampling/i);
     expect(answer).not.toContain("Paris");
+  });
+});
+
+describe("questions of one upstream", () => {
+  const FORM = { message: "?", requestedSchema: { type: "object", properties: {} } } as const;
+
+  test.each(ERAS)("[PT50] are refused beyond the 64 that a %s client has not answered", async (era) => {
+    const refused = Promise.withResolvers<void>();
+    const run: SmallRun = async (_args, _context, server) => {
+      const why: string[] = [];
+      for (let number = 0; number < 80; number++) {
+        server.elicitInput(FORM).catch((error: unknown) => {
+          why.push(String(error));
+          if (why.length === 16) refused.resolve();
+        });
+      }
+      await refused.promise;
+      return said(why.join());
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { floods: { run } } }) });
+    await using connected = await clientOf(surface.surface, { era, form: () => new Promise(() => {}) });
+    const leave = new AbortController();
+    const call = connected.client.callTool({ name: "floods", arguments: {} }, { signal: leave.signal }).catch(() => undefined);
+    await expect(refused.promise).resolves.toBeUndefined();
+    leave.abort();
+    await call;
+  });
+
+  test.each(ERAS)("[TR22] are withdrawn when the call of a %s client ends without their answers", async (era) => {
+    const withdrawn = Promise.withResolvers<void>();
+    const ask: NonNullable<Passage["forms"]>["ask"] = ({ signal }) =>
+      new Promise((resolve) =>
+        signal.addEventListener("abort", () => {
+          withdrawn.resolve();
+          resolve({ action: "cancel" });
+        }),
+      );
+    const run: SmallRun = (_args, _context, server) => {
+      server.elicitInput(FORM).catch(() => undefined);
+      return said("done");
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { asks: { run } } }) }, { passage: { forms: { ask } } });
+    await using connected = await clientOf(surface.surface, { era });
+    expect((await connected.client.callTool({ name: "asks", arguments: {} })).content).toEqual([{ type: "text", text: "done" }]);
+    await expect(withdrawn.promise).resolves.toBeUndefined();
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
 import { clientOf, everything, passingSurface, type PassingSurface } from "../../../../support/passing-surface.ts";
 import { smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
@@ -10,6 +11,7 @@ import {
   surfaceUnderTest,
   toolCall,
   type Message,
+  type TestContext,
 } from "../../../../support/surface-under-test.ts";
 import { text } from "../../../../support/scripted-tools.ts";
 import { waitUntil } from "../../../../support/wait-until.ts";
@@ -182,6 +184,35 @@ describe("changes at an upstream", () => {
     expect(await call()).toBe(false);
   });
 
+  test("[PT71] a subscription that is asked for twice at once is one, and after its connection broke it can be asked for again", async () => {
+    const heard: string[] = [];
+    const hear = (what: string): Record<string, never> => {
+      heard.push(what);
+      return {};
+    };
+    const more = (server: Server) => {
+      server.setRequestHandler("resources/subscribe", () => hear("subscribed"));
+      server.setRequestHandler("resources/unsubscribe", () => hear("unsubscribed"));
+    };
+    const dies: SmallRun = (_args, _context, server) => server.close().then(() => new Promise(() => {}));
+    await using surface = passingSurface({
+      small: smallUpstream("legacy", { tools: { dies: { run: dies } }, capabilities: { resources: { subscribe: true } }, more }),
+    });
+    const headers = { "mcp-session-id": await begin(surface) };
+    const ask = async (method: string) => {
+      const message: Message = { id: 2, method, params: { uri: "a://b" } };
+      return (await reply(await surface.surface.handle(legacyRequest(message, headers), context()))).result;
+    };
+    expect(await Promise.all([ask("resources/subscribe"), ask("resources/subscribe")])).toEqual([{}, {}]);
+    await ask("resources/unsubscribe");
+    await waitUntil("it ended", () => heard.includes("unsubscribed"));
+    expect(heard.splice(0)).toEqual(["subscribed", "unsubscribed"]);
+    await ask("resources/subscribe");
+    await reply(await surface.surface.handle(legacyRequest(toolCall(3, "dies"), headers), context()));
+    expect(await ask("resources/subscribe")).toEqual({});
+    expect(heard).toEqual(["subscribed", "subscribed"]);
+  });
+
   test.each(["legacy", MODERN] as const)(
     "[PT72] of a %s upstream are told to a legacy client on a call that runs, or on the next",
     async (speaks) => {
@@ -227,6 +258,29 @@ describe("changes at an upstream", () => {
     expect(answers.slice(0, 16).every((answer) => answer["method"] === "notifications/subscriptions/acknowledged")).toBe(true);
     expect(answers[16]).toMatchObject({ error: { message: "Subscription limit reached" } });
     for (const exchange of exchanges) exchange.leave.abort(new Error("left"));
+  });
+
+  test("[PT73] of those 16 none is taken by a client that left before its stream began", async () => {
+    await using under = passingSurface({ everything: everything("legacy") });
+    const started = Promise.withResolvers<void>();
+    const open: PassingSurface["passage"]["open"] = (upstream, options) => started.promise.then(() => under.passage.open(upstream, options));
+    await using surface = passingSurface({}, { passage: { ...under.passage, open } });
+    const listen = (exchange: TestContext) =>
+      surface.surface.handle(
+        modernRequest({ id: "l", method: "subscriptions/listen", params: { notifications: { toolsListChanged: true } } }),
+        exchange,
+      );
+    const left = Array.from({ length: 16 }, () => {
+      const exchange = context();
+      const answer = listen(exchange);
+      exchange.leave.abort(new Error("left"));
+      return answer;
+    });
+    started.resolve();
+    await Promise.allSettled(left);
+    const exchange = context();
+    expect(await eventsOf((await listen(exchange)).response).next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+    exchange.leave.abort(new Error("left"));
   });
 });
 

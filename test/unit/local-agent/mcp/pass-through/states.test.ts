@@ -103,12 +103,21 @@ describe("a form that the person answers", () => {
     const call = { name: "asks", arguments: {}, _meta };
     const { result } = await request(surface, { id: 1, method: "tools/call", params: call });
     expect(Object.keys(result?.["inputRequests"] as object)).toEqual(["where"]);
+    // Nor is that answer the client's to read.
+    expect(Buffer.from(String(result?.["requestState"]), "base64url").toString("latin1")).not.toContain("from the person");
     const inputResponses = { where: { roots: [] }, who: { action: "accept", content: { name: "from the client" } } };
     const again = { ...call, requestState: result?.["requestState"], inputResponses };
     const done = JSON.stringify((await request(surface, { id: 2, method: "tools/call", params: again })).result);
     expect(done).toContain("from the person");
     expect(done).not.toContain("from the client");
   });
+});
+
+test("[PT43] a state of an upstream that is larger than what can be brought back is a failure at once", async () => {
+  const run: SmallRun = () => inputRequired({ inputRequests: { where: inputRequired.listRoots() }, requestState: "x".repeat(300_000) });
+  await using surface = passingSurface({ small: smallUpstream(MODERN, { tools: { asks: { run } } }) });
+  const { result } = await request(surface, capable(toolCall(1, "asks")));
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/"small" failed: .*longer than 262144/) }] });
 });
 
 describe("a call that waits for a modern client's answer to a legacy upstream", () => {
@@ -138,6 +147,25 @@ describe("a call that waits for a modern client's answer to a legacy upstream", 
     const { result } = await request(surface, capable(STATEFUL));
     const again = await request(surface, capable({ ...STATEFUL, id: 2 }, { requestState: result?.["requestState"], inputResponses: {} }));
     expect(again.result?.["inputRequests"]).toEqual(result?.["inputRequests"]);
+  });
+
+  test("[PT44] and ends without it tells its client how, once", async () => {
+    const over = Promise.withResolvers<void>();
+    const giveUp = new AbortController();
+    const run: SmallRun = async (_args, _context, server) => {
+      const form = { message: "Name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } } as const;
+      await server.elicitInput(form, { signal: giveUp.signal }).catch(() => over.resolve());
+      return { content: [{ type: "text", text: "done without an answer" }] };
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { asks: { run }, plain: {} } }) });
+    const { result } = await request(surface, capable(toolCall(1, "asks")));
+    const back = () => request(surface, capable(toolCall(2, "asks"), { requestState: result?.["requestState"], inputResponses: {} }));
+    giveUp.abort(new Error("nobody answers"));
+    await over.promise;
+    // Answers of one connection come in order.
+    await request(surface, capable(toolCall(3, "plain")));
+    expect((await back()).result?.["content"]).toEqual([{ type: "text", text: "done without an answer" }]);
+    expect((await back()).result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("no more") }] });
   });
 
   test("[PT45] that is no more is answered with a sentence", async () => {
