@@ -10,7 +10,14 @@ export function shownAddress(address: string): string {
   return origin + parts.join("/");
 }
 
-/** Every web address in a text, so. */
+/**
+ * A text with every web address in it so; addresses of other kinds lose their query. A server chooses how long the text is: no pattern
+ * looks at a character more than a few times.
+ */
 export function withShownAddresses(text: string): string {
-  return text.replaceAll(/\bhttps?:\/\/[^\s"'<>()]*[^\s"'<>().,:;]/gi, shownAddress);
+  return text.replaceAll(/\bhttps?:\/\/[^\s"'<>()]*[^\s"'<>().,:;]/gi, shownAddress).replaceAll(/:\/\/[^\s"'<>]*/g, withoutQuery);
+}
+
+function withoutQuery(address: string): string {
+  return address.replace(/[?#].*$/s, "");
 }

@@ -29,6 +29,13 @@ test("[UP8] it keeps no query of an address", () => {
   expect(text).not.toMatch(/hush/);
 });
 
+test("[UP8] a giant text is looked through once, whatever it is made of", () => {
+  for (const piece of ["a", "a://", "http://", "://a?", "?", "https://a.b/", ":// "]) {
+    const text = piece.repeat(1_000_000 / piece.length);
+    expect(failureText(new Error(text), "").length).toBeLessThanOrEqual(1000);
+  }
+});
+
 test.each([
   ["https://mcp.example/api/mcp/s/MzE0YTk1ZjItYjI/mcp?key=1#a", "https://mcp.example/api/mcp/s/…/mcp"],
   ["https://mcp.example/v1.2/sse/", "https://mcp.example/v1.2/sse/"],
