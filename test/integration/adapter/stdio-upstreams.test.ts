@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import type { StdioTransport } from "../../../local-agent/node/stdio-transport.ts";
 import { isAlive } from "../../support/alive.ts";
 import { stdioServer } from "../../support/server-transports.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -72,6 +73,31 @@ test("[UT13] what was told before a server died is told instead of the connectio
     kind: "failed",
     message: "The server's process ended with exit code 7. It wrote last: reading the settings | no database at /nowhere | giving up",
   });
+});
+
+test("[UT13] so is the end of one that died before it read anything, and before a request", async () => {
+  const { factory, define, connect } = transportsUnderTest();
+  const early = define(stdioServer("sh", ["-c", "echo no licence >&2; exit 7"]));
+  const error = await connect(early).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "CONNECTION_CLOSED" });
+  expect((await factory.explain(early, error, signal))?.message).toBe("The server's process ended with exit code 7. It wrote last: no licence");
+  const { client, opened } = await connect(define(good()()));
+  const { pid } = opened.transport as StdioTransport;
+  process.kill(pid ?? 0, "SIGKILL");
+  await expect(client.ping()).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+});
+
+test("[UT13] one that closes its input and lives on is found out all the same", async () => {
+  const { factory, define } = transportsUnderTest();
+  const opened = await factory.open(define(stdioServer("sh", ["-c", "exec 0<&-; echo closed >&2; sleep 60"])), { signal, wire: "streamable-http" });
+  if (!opened.ok) throw new Error(opened.error.message);
+  const { transport, stderrTail, close } = opened.value;
+  onTestFinished(close);
+  await transport.start();
+  await waitUntil("it has closed its input", () => stderrTail() === "closed");
+  // The first goes into a pipe that nobody has told of the end yet.
+  const twice = transport.send({ jsonrpc: "2.0", method: "a" }).then(() => transport.send({ jsonrpc: "2.0", method: "b" }));
+  await expect(twice).rejects.toMatchObject({ code: "NOT_CONNECTED" });
 });
 
 test("[UT13] the error stream of a server with debug is shown, of another one not", async () => {
