@@ -60,6 +60,9 @@ async function probe(options: HttpRequestOptions, address: string): Promise<Tran
 
 async function resolveAddress({ server, bearer, host, signal }: HttpRequestOptions) {
   const url = addressOf(server.url, server.literal, host);
+  if (url.username !== "" || url.password !== "") {
+    throw new UnusableValue(`"url" has a name or password in it, which fetch does not send; put "Authorization" into "headers" instead.`);
+  }
   const headers = server.literal ? { ...server.headers } : await secretTable(server.headers, "headers", host, signal);
   assertSendable(headers);
   return { url, headers, bearer: bearer(url), roots: await trustedRoots(server, url, host) };

@@ -6,6 +6,7 @@
  */
 import { stat } from "node:fs/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { withShownAddresses } from "../adapter/upstream/shown-address.ts";
 import type { Timers } from "../../shared/ports.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { MessageLines } from "./message-lines.ts";
@@ -198,13 +199,13 @@ function startFailure(error: NodeJS.ErrnoException, command: string): Error {
   return new Error(what, { cause: error });
 }
 
-/** The last three lines, on one. */
+/** The last three lines, on one. A server may name the address it could not reach, with its key: whoever calls may read this. */
 function lastLines(tail: string): string {
   const lines = tail.split("\n").filter((line) => line.trim() !== "");
   return lines.length === 0
     ? ""
     : ` It wrote last: ${lines
         .slice(-3)
-        .map((line) => visibleLine(line, MAX_SHOWN_LINE))
+        .map((line) => visibleLine(withShownAddresses(line), MAX_SHOWN_LINE))
         .join(" | ")}`;
 }

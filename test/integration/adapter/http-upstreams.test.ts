@@ -71,6 +71,10 @@ describe("Streamable HTTP", () => {
       message: '"url" needs $API_KEY, which is not set; set it where this program is started, and start it again.',
     });
     expect(await refused(httpServer("ftp://example.com"))).toMatchObject({ kind: "config", message: '"url" must be an http or https address.' });
+    expect(await refused(httpServer(url.replace("//", "//me:hush@")))).toEqual({
+      kind: "config",
+      message: '"url" has a name or password in it, which fetch does not send; put "Authorization" into "headers" instead.',
+    });
     expect((await refused(httpServer(url, { bearerTokenEnv: "NO_TOKEN" })))?.message).toContain("$NO_TOKEN, which is not set");
     expect((await refused(httpServer(url, { auth: "bearer" })))?.message).toContain('"auth" is "bearer", but there is no');
     expect((await refused(httpServer(url, { headers: { "x-a": "b\nc" } })))?.message).toContain('The header "x-a" cannot be sent');

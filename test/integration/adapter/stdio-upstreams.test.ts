@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { StdioTransport } from "../../../local-agent/node/stdio-transport.ts";
 import { isAlive } from "../../support/alive.ts";
@@ -95,9 +96,22 @@ test("[UT13] one that closes its input and lives on is found out all the same", 
   onTestFinished(close);
   await transport.start();
   await waitUntil("it has closed its input", () => stderrTail() === "closed");
-  // The first goes into a pipe that nobody has told of the end yet.
-  const twice = transport.send({ jsonrpc: "2.0", method: "a" }).then(() => transport.send({ jsonrpc: "2.0", method: "b" }));
-  await expect(twice).rejects.toMatchObject({ code: "NOT_CONNECTED" });
+  const sending = async (): Promise<never> => {
+    for (;;) {
+      await transport.send({ jsonrpc: "2.0", method: "a" });
+      await setImmediate();
+    }
+  };
+  await expect(sending()).rejects.toMatchObject({ code: "NOT_CONNECTED" });
+});
+
+test("[UT13] [UT44] its last words keep no password or key of an address", async () => {
+  const { factory, define, connect } = transportsUnderTest();
+  const definition = define(stdioServer("sh", ["-c", 'echo "no answer from https://me:hush@a.b/c?key=hush, redis://:hush@c:1" >&2; exit 7']));
+  const error = await connect(definition).catch((thrown: unknown) => thrown);
+  expect((await factory.explain(definition, error, signal))?.message).toBe(
+    "The server's process ended with exit code 7. It wrote last: no answer from https://a.b/c, redis://c:1",
+  );
 });
 
 test("[UT13] the error stream of a server with debug is shown, of another one not", async () => {
