@@ -100,6 +100,20 @@ test("[UP72] resources and prompts that cannot be listed stay as they were; tool
   expect(upstreams.living("demo")).toBe(0);
 });
 
+test("[UP72] a server that ends when it is asked for its resources could not be connected to, and is not started again by the same use", async () => {
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  const script = upstreams.script("demo");
+  script.capabilities = { tools: {}, resources: {}, prompts: {} };
+  script.methods["resources/list"] = (_params, peer) => {
+    if (peer.number > 20) return { resources: [] };
+    peer.die();
+    return NEVER;
+  };
+  expect(await echo(pool, "demo")).toMatchObject({ ok: false, error: { code: "connect_failed" } });
+  expect(upstreams.of("demo")).toHaveLength(1);
+  expect(pool.state("demo").at).toBe("failed");
+});
+
 test("[UP72] a listing that fails while the server is connected leaves its tools", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
