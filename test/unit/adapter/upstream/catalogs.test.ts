@@ -163,6 +163,20 @@ test("[UP73] one malformed, huge or repeated tool costs itself only", async () =
   expect(await pool.connect("demo", useOptions())).toMatchObject({ ok: true, value: { tools: [good] } });
 });
 
+test.each(["legacy", "2026-07-28"] as const)(
+  "[UP73] so does one that is nested deeper than anything can be looked into (%s)",
+  async (protocolVersion) => {
+    const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo", { protocolVersion })] });
+    const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
+    const tool = (levels: number) => ({ name: `deep${levels}`, inputSchema: { type: "object" as const, default: nested(levels) } });
+    const script = upstreams.script("demo");
+    script.modern = protocolVersion !== "legacy";
+    script.tools = [tool(40_000), tool(4000), tool(300), tool(200)];
+    const listed = await pool.connect("demo", useOptions());
+    expect(listed.ok && names(listed.value)).toEqual(["deep200"]);
+  },
+);
+
 test("[UP73] whatever a server answers to a listing, connecting comes to an end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.jsonValue(), fc.record({ tools: fc.jsonValue(), nextCursor: fc.jsonValue() })), async (answer) => {
