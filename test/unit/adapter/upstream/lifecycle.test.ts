@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import type { TransportFactory } from "../../../../local-agent/adapter/ports.ts";
 import { backoffUntil, needsTicks, tickAction, type WatchedServer } from "../../../../local-agent/adapter/upstream/lifecycle.ts";
 import { advance, echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
 import { serverDefinition } from "../../../support/server-definitions.ts";
-import { NEVER } from "../../../support/scripted-upstreams.ts";
+import { NEVER, ScriptedUpstreams } from "../../../support/scripted-upstreams.ts";
 
 const watched = fc.record<WatchedServer>({
   lifecycle: fc.constantFrom("lazy", "eager", "keep-alive", "lazy-keep-alive"),
@@ -248,6 +249,31 @@ test("[UP58] closing ends every connection and the calls over them, those being 
   expect(await connecting).toMatchObject({ ok: false, error: { code: "aborted" } });
   expect([upstreams.living("demo"), upstreams.living("other")]).toEqual([0, 0]);
   expect(await pool.connect("demo", useOptions())).toMatchObject({ ok: false, error: { code: "aborted" } });
+});
+
+test.each(["legacy", "auto"] as const)("[UP58] what is cancelled while its transport is made is not started (%s)", async (protocolVersion) => {
+  const upstreams = new ScriptedUpstreams();
+  const asked = Promise.withResolvers<void>();
+  const made = Promise.withResolvers<void>();
+  const transports: TransportFactory = {
+    // As npx is looked up: what it is asked for is made all the same.
+    open: async (definition, { wire }) => {
+      asked.resolve();
+      await made.promise;
+      return upstreams.open(definition, { wire, signal: new AbortController().signal });
+    },
+    explain: (definition) => upstreams.explain(definition),
+    renewCredentials: (definition) => upstreams.renewCredentials(definition),
+  };
+  const { pool } = await poolUnderTest({ servers: [serverDefinition("demo", { protocolVersion })], transports });
+  upstreams.script("demo").methods = { initialize: () => NEVER, "server/discover": () => NEVER };
+  const connecting = echo(pool, "demo");
+  await asked.promise;
+  const closing = pool.close();
+  made.resolve();
+  await closing;
+  expect(await connecting).toMatchObject({ ok: false, error: { code: "aborted" } });
+  expect(upstreams.of("demo").map(({ received, open }) => [received, open])).toEqual([[[], false]]);
 });
 
 function keptOf(name: string) {
