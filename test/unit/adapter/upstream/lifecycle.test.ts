@@ -55,6 +55,7 @@ test("[UP50] an unused lazy server is disconnected after its idle time, not whil
   });
   const answer = Promise.withResolvers<unknown>();
   upstreams.script("demo").methods["tools/call"] = () => answer.promise;
+  await pool.connect("demo", useOptions());
   const call = echo(pool, "demo");
   await settled();
   await advance(clock, 300_000, 30_000);
