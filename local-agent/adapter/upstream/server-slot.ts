@@ -217,7 +217,9 @@ export class ServerSlot {
     const subject = trustSubject(this.definition);
     if (subject !== null && this.#trust() !== "allowed") {
       const allowed = this.#trust() === "unasked" && (await this.#context.ports.trust.ask(subject, options.signal));
-      if (!allowed) return options.signal.aborted ? cancelledFailure(name) : untrustedFailure(name);
+      // A person takes time: the adapter may have been closed meanwhile.
+      if (this.#closed || options.signal.aborted) return cancelledFailure(name);
+      if (!allowed) return untrustedFailure(name);
     }
     const failure = this.#failure;
     if (failure === null || this.#connecting !== null || options.ignoreBackoff === true) return null;
