@@ -9,7 +9,7 @@ import type { Freshness, HeldCatalog, UpstreamCatalog } from "../catalog/upstrea
 import type { ServerDefinition } from "../config/server-definition.ts";
 import type { AdapterPorts, Caller } from "../ports.ts";
 import { backoffFailure, cancelledFailure, connectFailure, remembered, untrustedFailure, type RememberedFailure } from "./connect-failure.ts";
-import { backoffUntil, CALL_BACKOFF_MS, keepsAlive, type WatchedServer } from "./lifecycle.ts";
+import { backoffUntil, CALL_BACKOFF_MS, type WatchedServer } from "./lifecycle.ts";
 import type { LivePorts, LiveUpstream } from "./live-upstream.ts";
 import type { Era } from "./negotiation.ts";
 import { createServerEvents } from "./server-events.ts";
@@ -88,10 +88,6 @@ export class ServerSlot {
   /** Whether it may be connected to without asking anybody. */
   mayStart(): boolean {
     return this.#trust() === "allowed";
-  }
-
-  isKeptAlive(): boolean {
-    return keepsAlive(this.watched());
   }
 
   watched(): WatchedServer {

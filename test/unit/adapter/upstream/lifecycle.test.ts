@@ -4,7 +4,7 @@ import type { TransportFactory } from "../../../../local-agent/adapter/ports.ts"
 import { backoffUntil, needsTicks, tickAction, type WatchedServer } from "../../../../local-agent/adapter/upstream/lifecycle.ts";
 import { advance, echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
 import { serverDefinition } from "../../../support/server-definitions.ts";
-import { NEVER, ScriptedUpstreams } from "../../../support/scripted-upstreams.ts";
+import { NEVER, RpcError, ScriptedUpstreams } from "../../../support/scripted-upstreams.ts";
 
 const watched = fc.record<WatchedServer>({
   lifecycle: fc.constantFrom("lazy", "eager", "keep-alive", "lazy-keep-alive"),
@@ -216,6 +216,25 @@ test("[UP57] a kept server's new tools are known before a turn begins, also when
   clock.advance(2001);
   await pool.refreshKeptAlive(new AbortController().signal);
   expect(pool.held("demo")?.catalog.tools.map(({ name }) => name)).toEqual(["newer"]);
+});
+
+test("[UP56] [UP57] a turn brings back no server that was disconnected on demand, and does not try a failed one before its time", async () => {
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
+  const turn = () => pool.refreshKeptAlive(new AbortController().signal);
+  await pool.connect("demo", useOptions());
+  await pool.disconnect("demo");
+  clock.advance(10_000);
+  await turn();
+  expect(upstreams.of("demo")).toHaveLength(1);
+  expect(pool.state("demo").at).toBe("idle");
+  upstreams.script("demo").methods["initialize"] = () => new RpcError(-32603, "broken");
+  await echo(pool, "demo");
+  clock.advance(29_000);
+  await turn();
+  expect(upstreams.of("demo")).toHaveLength(2);
+  clock.advance(1000);
+  await turn();
+  expect(upstreams.of("demo")).toHaveLength(3);
 });
 
 test("[UP57] a turn waits five seconds at most for that, and the slow listing is still taken", async () => {
