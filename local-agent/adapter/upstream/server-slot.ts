@@ -232,10 +232,12 @@ export class ServerSlot {
     }
   }
 
+  /** One that was given up is on its way out: the next begins when it has gone. */
   #connection(opener: Caller | null): Connecting {
-    if (this.#connecting !== null) return this.#connecting;
+    const before = this.#connecting;
+    if (before !== null && !before.abort.signal.aborted) return before;
     const abort = new AbortController();
-    const opening = this.#open(opener, abort.signal);
+    const opening = this.#open(opener, abort.signal, before?.done);
     const connecting: Connecting = { abort, done: opening };
     this.#connecting = connecting;
     this.#parked = false;
@@ -243,7 +245,8 @@ export class ServerSlot {
     return connecting;
   }
 
-  async #open(opener: Caller | null, signal: AbortSignal): Promise<Result<LiveUpstream, ConnectFailure>> {
+  async #open(opener: Caller | null, signal: AbortSignal, before: Connecting["done"] | undefined): Promise<Result<LiveUpstream, ConnectFailure>> {
+    await before;
     const { name } = this.definition;
     const { ports, ...context } = this.#context;
     const events = createServerEvents(name, ports.clock, context.emit);
@@ -266,7 +269,7 @@ export class ServerSlot {
       onListening: () => this.#changed(),
       prepare: events.prepare,
     });
-    this.#connecting = null;
+    if (this.#connecting?.abort.signal === signal) this.#connecting = null;
     if (opened.ok && !signal.aborted && !this.#closed) {
       own = opened.value;
       return ok(this.#connected(opened.value));

@@ -218,6 +218,19 @@ test("[UP57] a kept server's new tools are known before a turn begins, also when
   expect(pool.held("demo")?.catalog.tools.map(({ name }) => name)).toEqual(["newer"]);
 });
 
+test("[UP56] a use right after a connect was given up connects anew, when that has ended", async () => {
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  upstreams.script("demo").methods["initialize"] = (_params, peer) => (peer.number === 1 ? NEVER : undefined);
+  const first = echo(pool, "demo");
+  await expect.poll(() => upstreams.of("demo")[0]?.received.length).toBe(1);
+  const disconnecting = pool.disconnect("demo");
+  const second = echo(pool, "demo");
+  await disconnecting;
+  expect(await first).toMatchObject({ ok: false, error: { code: "aborted" } });
+  expect(await second).toMatchObject({ ok: true });
+  expect(upstreams.of("demo").map(({ open }) => open)).toEqual([false, true]);
+});
+
 test("[UP56] [UP57] a turn brings back no server that was disconnected on demand, and does not try a failed one before its time", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
   const turn = () => pool.refreshKeptAlive(new AbortController().signal);
