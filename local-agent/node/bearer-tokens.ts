@@ -4,6 +4,7 @@
  */
 import { secretValue } from "../adapter/config/expansion.ts";
 import type { HttpServer } from "../adapter/config/server-definition.ts";
+import { HEADER_VALUE } from "../../shared/http-header.ts";
 import type { Clock } from "../../shared/ports.ts";
 import { commandOutput, filledIn, UnusableValue, type ValueHost } from "./configured-values.ts";
 
@@ -60,9 +61,21 @@ async function storedToken(name: string, url: string, host: BearerHost): Promise
 
 function fixed(token: string, problem: string): BearerSource {
   return {
-    token: () => (token === "" ? Promise.reject(new UnusableValue(problem)) : Promise.resolve(token)),
+    token: async () => {
+      if (token === "") throw new UnusableValue(problem);
+      return sendable(token);
+    },
     renew: () => false,
   };
+}
+
+/** What refuses to send another one shows it. A command that prints a warning before the token makes one of two lines. */
+function sendable(given: string): string {
+  const token = given.trim();
+  if (HEADER_VALUE.test(token)) return token;
+  throw new UnusableValue(
+    "The bearer token cannot be sent: it has line breaks or other characters HTTP does not allow. A command must print nothing but the token.",
+  );
 }
 
 /** Kept for `ttlMs`; one that is older but good stays in use when no newer one can be had. */
@@ -72,7 +85,7 @@ function renewable(fetchToken: () => Promise<string>, ttlMs: number, clock: Cloc
   let fetching: Promise<string> | null = null;
 
   const fetchOnce = async (): Promise<string> => {
-    const token = await fetchToken();
+    const token = sendable(await fetchToken());
     kept = { token, at: clock.now() };
     return token;
   };

@@ -26,7 +26,7 @@ function countingScript(print: string): { file: string; runs: () => number } {
 describe("Streamable HTTP", () => {
   test.each(["legacy", "auto"] as const)("[UT20] is spoken with the configured headers and token in every request (%s)", async (mode) => {
     const { url, seen } = await goodHttpUpstream();
-    const { define, connect } = transportsUnderTest({ env: { PATH: process.env["PATH"], PLACE: new URL(url).host, TOKEN: "t0ken" } });
+    const { define, connect } = transportsUnderTest({ env: { PATH: process.env["PATH"], PLACE: new URL(url).host, TOKEN: "t0ken\n" } });
     const { client, call } = await connect(
       define(httpServer("http://${PLACE}/mcp", { headers: { "x-team": "!printf core", "x-user": "$env:USER!" }, bearerToken: "${TOKEN}" })),
       { mode },
@@ -77,6 +77,11 @@ describe("Streamable HTTP", () => {
     });
     expect((await refused(httpServer(url, { bearerTokenEnv: "NO_TOKEN" })))?.message).toContain("$NO_TOKEN, which is not set");
     expect((await refused(httpServer(url, { auth: "bearer" })))?.message).toContain('"auth" is "bearer", but there is no');
+    for (const bearerToken of ["!printf 'a warning\\nsecret'", "secret\u2026"]) {
+      const refusal = await refused(httpServer(url, { bearerToken }));
+      expect(refusal).toMatchObject({ kind: "config", message: expect.stringContaining("The bearer token cannot be sent") as string });
+      expect(refusal?.message).not.toContain("secret");
+    }
     expect((await refused(httpServer(url, { headers: { "x-a": "b\nc" } })))?.message).toContain('The header "x-a" cannot be sent');
     expect(requests).toEqual([]);
   });

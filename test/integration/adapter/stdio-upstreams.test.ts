@@ -135,6 +135,10 @@ test("[UT14] a secret command has ten seconds, no input, and must print somethin
   expect(await refused("!exit 3")).toEqual({ kind: "config", message: 'The command for "env.TOKEN" ended with exit code 3.' });
   expect(await refused("!true")).toEqual({ kind: "config", message: 'The command for "env.TOKEN" printed nothing; it must print the value.' });
   expect((await refused("!head -c 1100000 /dev/zero"))?.message).toBe('The command for "env.TOKEN" printed more than 1048576 bytes.');
+  expect(await refused("!printf 'secret\\0'")).toEqual({
+    kind: "config",
+    message: 'The command for "env.TOKEN" printed a NUL character; it must print a text.',
+  });
   expect((await refused("!cat; echo secret >&2; exit 1"))?.message).not.toContain("secret");
   expect(readJournal(journal)).toEqual([]);
 });
