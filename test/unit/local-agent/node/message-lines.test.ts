@@ -44,6 +44,14 @@ describe("lines of messages", () => {
       expect(() => read(chunks, line.length - 1)).toThrow(`a line of more than ${line.length - 1} bytes`);
     }
   });
+
+  test("[UT6] cost about what they hold while they are not whole, also in single bytes", () => {
+    const lines = new MessageLines({ message: () => undefined, stray: () => undefined });
+    const before = process.memoryUsage().heapUsed;
+    for (let byte = 0; byte < 1_000_000; byte++) lines.take(Buffer.from([0x61]));
+    // What may be garbage by now included; a million pieces would be twice that.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024);
+  });
 });
 
 test("[UT3] the tail of a stream is its end, never longer than allowed, and begins with a whole character", () => {
