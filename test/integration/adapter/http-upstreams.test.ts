@@ -151,6 +151,16 @@ describe("Streamable HTTP", () => {
   });
 });
 
+test("[UT27] a numbered event of that size fails its request at once, too", async () => {
+  const { url } = await goodHttpUpstream(({ body, headers }) => {
+    if (!body.includes('"name":"sleep"') && !headers.has("last-event-id")) return null;
+    return new Response(`id: 1\ndata: \n\ndata: ${"x".repeat(17 * 1024 * 1024)}`, { headers: { "content-type": "text/event-stream" } });
+  });
+  const { define, connect } = transportsUnderTest();
+  const { call } = await connect(define(httpServer(url)));
+  await expect(call("sleep", { ms: 5 })).rejects.toThrow("longer than 16777216 bytes");
+});
+
 test("[UT31] so does one whose connection breaks", async () => {
   const { url, seen, breakConnections } = await goodHttpUpstream();
   const { define, connect } = transportsUnderTest();
