@@ -92,10 +92,11 @@ test("[UT13] one that closes its input and lives on is found out all the same", 
   const { factory, define } = transportsUnderTest();
   const opened = await factory.open(define(stdioServer("sh", ["-c", "exec 0<&-; echo closed >&2; sleep 60"])), { signal, wire: "streamable-http" });
   if (!opened.ok) throw new Error(opened.error.message);
-  const { transport, stderrTail, close } = opened.value;
-  onTestFinished(close);
+  const { value } = opened;
+  const { transport } = value;
+  onTestFinished(() => value.close());
   await transport.start();
-  await waitUntil("it has closed its input", () => stderrTail() === "closed");
+  await waitUntil("it has closed its input", () => value.stderrTail() === "closed");
   const sending = async (): Promise<never> => {
     for (;;) {
       await transport.send({ jsonrpc: "2.0", method: "a" });
