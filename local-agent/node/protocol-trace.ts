@@ -76,7 +76,7 @@ function watch(transport: Transport, whose: { server: string; transport: string 
       ...whose,
       ...described,
       ...(relatedRequestId !== undefined && { relatedRequestId: shownId(relatedRequestId) }),
-      bytes: Buffer.byteLength(JSON.stringify(message)),
+      ...sizeOf(message),
       ...duration,
     });
   };
@@ -99,6 +99,15 @@ function describe(message: JSONRPCMessage): Pick<TraceEvent, "kind" | "status" |
     return { kind: "response", status: "error", errorCode: message.error.code, ...(message.id !== undefined && { id: shownId(message.id) }) };
   }
   return { kind: "response", status: "ok", id: shownId(message.id) };
+}
+
+/** A message may be nested deeper than it can be written again; it has no size then. */
+function sizeOf(message: JSONRPCMessage): Pick<TraceEvent, "bytes"> {
+  try {
+    return { bytes: Buffer.byteLength(JSON.stringify(message)) };
+  } catch {
+    return {};
+  }
 }
 
 function shownId(id: unknown): number | "hidden" {
