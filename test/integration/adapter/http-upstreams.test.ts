@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { goodHttpUpstream, webServer } from "../../support/http-upstream.ts";
 import { selfSigned } from "../../support/self-signed.ts";
@@ -159,6 +160,20 @@ test("[UT27] a numbered event of that size fails its request at once, too", asyn
   const { define, connect } = transportsUnderTest();
   const { call } = await connect(define(httpServer(url)));
   await expect(call("sleep", { ms: 5 })).rejects.toThrow("longer than 16777216 bytes");
+});
+
+test("[UT41] a 202 to a later request fails nothing by itself, whatever its arguments are called", async () => {
+  const { url, seen } = await goodHttpUpstream(({ body }) => (body.includes("tools/call") ? new Response(null, { status: 202 }) : null));
+  const { define, connect } = transportsUnderTest();
+  const { client } = await connect(define(httpServer(url)));
+  const leaving = new AbortController();
+  const call = client.callTool({ name: "echo", arguments: { method: "initialize" } }, { signal: leaving.signal });
+  const failure = call.catch((error: unknown) => String(error));
+  await waitUntil("it was asked", () => seen.some(({ body }) => body.includes("tools/call")));
+  // Longer than the last events of a stream are waited for: nothing else shows that nothing comes.
+  await setTimeout(200);
+  leaving.abort("left");
+  expect(await failure).toContain("left");
 });
 
 test("[UT31] so does one whose connection breaks", async () => {
