@@ -17,10 +17,13 @@ function read(chunks: readonly Buffer[], maxBytes?: number) {
   return { messages, stray };
 }
 
+/** The SDK's parser leaves out a member of that name. */
+const name = fc.string().filter((text) => text !== "__proto__");
+
 const message = fc.record({
   jsonrpc: fc.constant("2.0"),
   method: fc.string({ minLength: 1 }),
-  params: fc.dictionary(fc.string(), fc.string({ unit: "grapheme" })),
+  params: fc.dictionary(name, fc.string({ unit: "grapheme" })),
 });
 
 describe("lines of messages", () => {
