@@ -68,11 +68,13 @@ function fixed(token: string, problem: string): BearerSource {
   };
 }
 
-/** Throws `UnusableValue`, in which nothing of the token stands. */
-function sendable(token: string): string {
-  if (!isSendable("authorization", `Bearer ${token}`))
-    throw new UnusableValue("The bearer token cannot be sent: it has characters HTTP does not allow.");
-  return token;
+/** What refuses to send another one shows it. A command that prints a warning before the token makes one of two lines. */
+function sendable(given: string): string {
+  const token = given.trim();
+  if (isSendable("authorization", `Bearer ${token}`)) return token;
+  throw new UnusableValue(
+    "The bearer token cannot be sent: it has line breaks or other characters HTTP does not allow. A command must print nothing but the token.",
+  );
 }
 
 /** Kept for `ttlMs`; one that is older but good stays in use when no newer one can be had. */

@@ -15,7 +15,7 @@ export interface AnyResponse {
 export interface StreamEnd {
   /** Null: the server ended it. */
   readonly error: Error | null;
-  /** It had numbered events, so that a client may ask for the rest. */
+  /** It had numbered events, and asking for the rest can bring it. */
   readonly isResumable: boolean;
 }
 
@@ -61,7 +61,7 @@ function boundedWhole(maxBytes: number): TransformStream<Uint8Array, Uint8Array>
   return new TransformStream({
     transform(chunk, controller) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLong(maxBytes);
+      if (bytes > maxBytes) throw new AnswerTooLong(maxBytes);
       controller.enqueue(chunk);
     },
   });
@@ -79,12 +79,13 @@ function boundedEvents(body: ReadableStream<Uint8Array>, maxBytes: number, onEnd
           onEnd({ error: null, isResumable: events.areNumbered });
           return;
         }
-        if (events.add(value) > maxBytes) throw tooLong(maxBytes);
+        if (events.add(value) > maxBytes) throw new AnswerTooLong(maxBytes);
         controller.enqueue(value as Uint8Array<ArrayBuffer>);
       } catch (thrown) {
         const error = thrown instanceof Error ? thrown : new Error(String(thrown));
         controller.error(error);
-        onEnd({ error, isResumable: events.areNumbered });
+        // Asked for the rest, the server would send the same event again.
+        onEnd({ error, isResumable: events.areNumbered && !(error instanceof AnswerTooLong) });
         await reader.cancel(error).catch(() => {});
       }
     },
@@ -130,6 +131,8 @@ class EventLengths {
   }
 }
 
-function tooLong(maxBytes: number): Error {
-  return new Error(`The server's answer is longer than ${maxBytes} bytes, so it was not taken.`);
+class AnswerTooLong extends Error {
+  constructor(maxBytes: number) {
+    super(`The server's answer is longer than ${maxBytes} bytes, so it was not taken.`);
+  }
 }

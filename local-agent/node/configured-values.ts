@@ -30,7 +30,7 @@ async function secretText(value: string, what: string, host: ValueHost, signal: 
   return secret.kind === "text" ? filledIn(secret.text, host) : commandOutput(secret.command, what, host, signal);
 }
 
-/** Runs one `!command`: no input, ten seconds, 1 MiB, and something must be printed. Throws `UnusableValue`. */
+/** Runs one `!command`: no input, ten seconds, 1 MiB, and a text must be printed. Throws `UnusableValue`. */
 export async function commandOutput(command: string, what: string, host: ValueHost, signal: AbortSignal): Promise<string> {
   const result = await runProgram(
     {
@@ -48,6 +48,8 @@ export async function commandOutput(command: string, what: string, host: ValueHo
   if (!result.ok) throw new UnusableValue(`The command for "${what}" ${result.error}.`);
   const text = result.value.trim();
   if (text === "") throw new UnusableValue(`The command for "${what}" printed nothing; it must print the value.`);
+  // The system ends every text at one, so whatever is given such a value refuses it, with a sentence that shows it.
+  if (text.includes("\0")) throw new UnusableValue(`The command for "${what}" printed a NUL character; it must print a text.`);
   return text;
 }
 

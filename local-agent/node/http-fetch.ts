@@ -2,6 +2,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as undiciFetch } from "undici";
 import type { RequestHeadersCommand } from "../adapter/config/server-definition.ts";
+import { isJsonObject, parseJson } from "../../shared/json.ts";
 import { type AnyResponse, boundedResponse, type StreamEnd } from "./bounded-response.ts";
 import type { ValueHost } from "./configured-values.ts";
 import { requestHeaders } from "./request-headers.ts";
@@ -69,7 +70,8 @@ const NO_ANSWER = new Error("the server accepted the first request without an an
 
 /** Before there is a session nothing else could bring the answer later. */
 function isHandshake(body: string | null): boolean {
-  return body !== null && /"method":"(?:initialize|server\/discover)"/.test(body);
+  const message = body === null ? null : parseJson(body);
+  return isJsonObject(message) && (message["method"] === "initialize" || message["method"] === "server/discover");
 }
 
 function bearerOf(headers: Headers): string | null {

@@ -83,6 +83,12 @@ function sseTransport({ url, headers, bearer, upstream, timers }: HttpAddress): 
       cancel();
     }
   };
+  /** The session ends with its stream: what was asked in it is never answered, and over another one it would have to begin anew. */
+  upstream.onStreamEnd = (sent) => {
+    if (sent !== "") return;
+    ended.reject(new Error("The event stream ended before it said where to post to."));
+    void transport.close();
+  };
   const end = async (): Promise<void> => {
     // A failed start closes the transport itself, and has more to say: it goes first.
     timers.after(0, () => ended.reject(new Error("The transport was closed.")));

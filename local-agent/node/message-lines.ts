@@ -11,12 +11,14 @@ export interface LineEvents {
 }
 
 const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
 
 /** Cuts a byte stream into lines. `take` throws a sentence when a line is longer than allowed; nothing can be read after that. */
 export class MessageLines {
   readonly #events: LineEvents;
   readonly #maxBytes: number;
-  #begun: Buffer[] = [];
+  /** Where a line that came in part is put together. Its pieces themselves may cost far more than they hold: a server may send single bytes. */
+  #room: Buffer = NOTHING;
   #begunBytes = 0;
 
   constructor(events: LineEvents, maxBytes = MAX_LINE_BYTES) {
@@ -27,27 +29,40 @@ export class MessageLines {
   take(chunk: Buffer): void {
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      this.#begin(chunk.subarray(from, end));
+      const piece = chunk.subarray(from, end);
       from = end + 1;
-      this.#finish();
+      this.#read(this.#whole(piece));
     }
-    this.#begin(chunk.subarray(from));
+    if (from < chunk.length) this.#begin(chunk.subarray(from));
+  }
+
+  /** The line that ends with this piece. */
+  #whole(piece: Buffer): Buffer {
+    if (this.#begunBytes === 0 && piece.length <= this.#maxBytes) return piece;
+    this.#begin(piece);
+    const line = this.#room.subarray(0, this.#begunBytes);
+    this.#room = NOTHING;
+    this.#begunBytes = 0;
+    return line;
   }
 
   #begin(piece: Buffer): void {
-    if (piece.length === 0) return;
-    this.#begunBytes += piece.length;
-    if (this.#begunBytes > this.#maxBytes) {
-      this.#begun = [];
+    const bytes = this.#begunBytes + piece.length;
+    if (bytes > this.#maxBytes) {
+      this.#room = NOTHING;
       throw new Error(`The server wrote a line of more than ${this.#maxBytes} bytes, so the connection was ended.`);
     }
-    this.#begun.push(piece);
+    if (bytes > this.#room.length) {
+      const room = Buffer.allocUnsafe(Math.min(2 * bytes, this.#maxBytes));
+      this.#room.copy(room, 0, 0, this.#begunBytes);
+      this.#room = room;
+    }
+    piece.copy(this.#room, this.#begunBytes);
+    this.#begunBytes = bytes;
   }
 
-  #finish(): void {
-    const line = Buffer.concat(this.#begun).toString("utf8").trimEnd();
-    this.#begun = [];
-    this.#begunBytes = 0;
+  #read(bytes: Buffer): void {
+    const line = bytes.toString("utf8").trimEnd();
     if (line === "") return;
     let message: JSONRPCMessage;
     try {

@@ -6,6 +6,7 @@
  */
 import { stat } from "node:fs/promises";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { withShownAddresses } from "../adapter/upstream/shown-address.ts";
 import type { Timers } from "../../shared/ports.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { MessageLines } from "./message-lines.ts";
@@ -34,6 +35,8 @@ const END_OF_INPUT_MS = 500;
 const TERMINATE_MS = 2000;
 /** After the child's exit its last words may still be in the pipe; a grandchild that holds the pipe keeps nobody waiting. */
 const LAST_WORDS_MS = 300;
+/** As long, and the exit before it. A process that closes its input and lives on is found out after that. */
+const BROKEN_PIPE_MS = 2 * LAST_WORDS_MS;
 /** A server that prints to its output all day is mentioned, not repeated. */
 const MAX_STRAY_REPORTS = 3;
 const MAX_SHOWN_LINE = 300;
@@ -54,6 +57,7 @@ export class StdioTransport implements Transport {
   #strayLines = 0;
   #state: "new" | "running" | "over" = "new";
   #ended: Promise<void> | null = null;
+  readonly #over = Promise.withResolvers<void>();
 
   constructor(program: StdioProgram, host: StdioHost) {
     this.#program = program;
@@ -106,8 +110,15 @@ export class StdioTransport implements Transport {
     });
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return writeMessage(this.#state === "running" ? this.#owned?.child.stdin : null, message);
+  /** Rejects when it cannot be written; where that is because the process has ended, only after `onclose`. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    try {
+      await writeMessage(this.#state === "running" ? this.#owned?.child.stdin : null, message);
+    } catch (error) {
+      // The pipe breaks before the exit is heard of, and only that says why.
+      if (this.#owned?.child.stdin?.writable === false) await this.#overWithin(BROKEN_PIPE_MS);
+      throw error;
+    }
   }
 
   /** Resolves when the child is gone. Calling it again waits for the same end. */
@@ -147,10 +158,18 @@ export class StdioTransport implements Transport {
     owned?.child.stdin?.end();
     // At once: whoever waits for an answer need not wait for the processes to end.
     this.onclose?.();
+    this.#over.resolve();
     if (owned === null) return;
     await this.#exitWithin(owned, END_OF_INPUT_MS);
     await owned.end(TERMINATE_MS);
     for (const stream of [owned.child.stdin, owned.child.stdout, owned.child.stderr]) stream?.destroy();
+  }
+
+  async #overWithin(deadlineMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#host.timers.after(deadlineMs, resolve);
+    await Promise.race([this.#over.promise, promise]);
+    cancel();
   }
 
   #exitWithin({ child }: OwnedProcess, deadlineMs: number): Promise<void> {
@@ -180,13 +199,13 @@ function startFailure(error: NodeJS.ErrnoException, command: string): Error {
   return new Error(what, { cause: error });
 }
 
-/** The last three lines, on one. */
+/** The last three lines, on one. A server may name the address it could not reach, with its key: whoever calls may read this. */
 function lastLines(tail: string): string {
   const lines = tail.split("\n").filter((line) => line.trim() !== "");
   return lines.length === 0
     ? ""
     : ` It wrote last: ${lines
         .slice(-3)
-        .map((line) => visibleLine(line, MAX_SHOWN_LINE))
+        .map((line) => visibleLine(withShownAddresses(line), MAX_SHOWN_LINE))
         .join(" | ")}`;
 }

@@ -34,7 +34,7 @@ export interface PoolGiven {
   readonly time?: Clock & Timers;
   readonly others?: UpstreamConfig["servers"];
   /** In place of those that a test answers. */
-  readonly ports?: Partial<Pick<AdapterPorts, "forms" | "sampler">>;
+  readonly ports?: Partial<Pick<AdapterPorts, "forms" | "sampler" | "trust">>;
 }
 
 export async function poolUnderTest(given: PoolGiven): Promise<PoolUnderTest> {

@@ -122,6 +122,11 @@ async function tryOnce(
   const opened = await ports.transports.open(definition, { signal, wire: attempt.wire });
   if (!opened.ok) return err({ at: "open", failure: opened.error });
   const { value: transport } = opened;
+  // Making one may take a while, and a signal that has aborted is not heard any more.
+  if (signal.aborted) {
+    await transport.close();
+    return err({ at: "connect", error: signal.reason, stderrTail: "" });
+  }
   const client = clientFor(definition, options, attempt);
   const ended = Promise.withResolvers<void>();
   // The era's probe takes no signal; an ended transport ends it too.

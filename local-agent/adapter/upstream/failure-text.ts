@@ -15,10 +15,10 @@ const MAX_CAUSES = 4;
  * key (shown-address.ts).
  */
 export function failureText(error: unknown, stderrTail: string): string {
-  const cause = cut(withoutQueries(oneLine(messages(error).join(": "))), MAX_MESSAGE) || "no reason was given";
+  const cause = cut(withShownAddresses(oneLine(messages(error).join(": "))), MAX_MESSAGE) || "no reason was given";
   const tail = stderrTail
     .split("\n")
-    .map((line) => withoutQueries(oneLine(line)))
+    .map((line) => withShownAddresses(oneLine(line)))
     .filter((line) => line !== "")
     .slice(-STDERR_LINES)
     .join(" | ");
@@ -50,8 +50,4 @@ function isHttpError(error: Error): error is SdkHttpError {
 
 function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-}
-
-function withoutQueries(text: string): string {
-  return withShownAddresses(text).replaceAll(/(\w+:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/g, "$1");
 }

@@ -44,8 +44,14 @@ export function connectsAtStart(lifecycle: Lifecycle): boolean {
   return lifecycle === "eager" || lifecycle === "keep-alive";
 }
 
-export function keepsAlive(server: Pick<WatchedServer, "lifecycle" | "wasConnected">): boolean {
+function keepsAlive(server: Pick<WatchedServer, "lifecycle" | "wasConnected">): boolean {
   return server.lifecycle === "keep-alive" || (server.lifecycle === "lazy-keep-alive" && server.wasConnected);
+}
+
+/** Whether a turn waits for what it offers now. One that failed is not started for every turn, and one that was parked for none. */
+export function isDueBeforeTurn(server: WatchedServer, now: number): boolean {
+  if (server.parked || !keepsAlive(server)) return false;
+  return server.connection !== "none" || now >= retryAt(server);
 }
 
 /** Whether anything can become due for this server: without such servers nothing ticks. */

@@ -13,6 +13,8 @@ import type { UpstreamFacts, UsedUpstream } from "./upstream-pool.ts";
 const MAX_PAGES = 200;
 const MAX_ITEMS = { tools: 5000, resources: 5000, prompts: 1000 } as const;
 const MAX_ITEM_SIZE = 256 * 1024;
+/** Everything that looks into an item, JSON.stringify included, goes as deep as it is; the parser alone does not mind. */
+const MAX_ITEM_DEPTH = 256;
 const MAX_LIST_SIZE = 16 * 1024 * 1024;
 const MAX_KEY = 4096;
 const MAX_INSTRUCTIONS = 64 * 1024;
@@ -111,7 +113,7 @@ function createBoundedList(list: ListName): BoundedList {
 
   const keep = (item: unknown): void => {
     const name = identity(item);
-    const length = name === undefined || seen.has(name) ? Infinity : JSON.stringify(item).length;
+    const length = name === undefined || seen.has(name) || isDeeper(item, MAX_ITEM_DEPTH) ? Infinity : JSON.stringify(item).length;
     if (name === undefined || length > MAX_ITEM_SIZE || size + length > MAX_LIST_SIZE || kept.length >= MAX_ITEMS[list]) {
       dropped++;
       return;
@@ -134,4 +136,9 @@ function identity(item: unknown): string | undefined {
   if (typeof item !== "object" || item === null) return undefined;
   const key = "uri" in item ? item.uri : "name" in item ? item.name : undefined;
   return typeof key === "string" && key !== "" && key.length <= MAX_KEY ? key : undefined;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }

@@ -131,9 +131,13 @@ interface Parts {
 
 async function listed(options: LiveOptions, connection: UpstreamConnection, parts: Parts): Promise<Result<LiveUpstream, OpenFailure>> {
   const { definition, ports } = options;
+  let hasEnded = false;
+  void connection.closed.then(() => (hasEnded = true));
   try {
     const timeoutMs = definition.requestTimeoutMs ?? CONNECT_STEP_MS;
     const catalog = await list(options, connection, parts.deadlines, { signal: parts.signal, timeoutMs, previous: options.previous });
+    // Resources and prompts need not be listed. What ended over them and counted as connected would be started again at once, and again.
+    if (hasEnded) throw new SdkError(SdkErrorCode.ConnectionClosed, "Connection closed");
     return ok(liveOver(options, connection, parts, catalog));
   } catch (error) {
     await connection.close();

@@ -8,7 +8,7 @@ import type { HeldCatalog, UpstreamCatalog } from "../catalog/upstream-catalog.t
 import type { ServerDefinition, UpstreamConfig } from "../config/server-definition.ts";
 import type { AdapterPorts, StoredCatalog } from "../ports.ts";
 import { createEraMemory, type EraMemory } from "./era-memory.ts";
-import { connectsAtStart, needsTicks, TICK_MS, tickAction } from "./lifecycle.ts";
+import { connectsAtStart, isDueBeforeTurn, needsTicks, TICK_MS, tickAction } from "./lifecycle.ts";
 import { eachWithin } from "./parallel.ts";
 import { ServerSlot, type SlotPorts } from "./server-slot.ts";
 import type { ConnectFailure, PoolEvent, UpstreamPool, UpstreamState, UsedUpstream, UseOptions } from "./upstream-pool.ts";
@@ -99,8 +99,9 @@ class Pool implements UpstreamPool {
 
   async refreshKeptAlive(signal: AbortSignal): Promise<void> {
     const { clock, timers } = this.#options.ports;
-    const before = clock.now() - MOMENT_MS;
-    const due = [...this.#slots.values()].filter((slot) => slot.isKeptAlive() && (slot.held()?.catalog.listedAt ?? 0) <= before);
+    const now = clock.now();
+    const isOld = (slot: ServerSlot): boolean => (slot.held()?.catalog.listedAt ?? 0) <= now - MOMENT_MS;
+    const due = [...this.#slots.values()].filter((slot) => isDueBeforeTurn(slot.watched(), now) && isOld(slot));
     if (due.length === 0 || signal.aborted) return;
     const done = Promise.withResolvers<void>();
     const leave = (): void => done.resolve();

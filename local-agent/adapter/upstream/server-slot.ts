@@ -9,7 +9,7 @@ import type { Freshness, HeldCatalog, UpstreamCatalog } from "../catalog/upstrea
 import type { ServerDefinition } from "../config/server-definition.ts";
 import type { AdapterPorts, Caller } from "../ports.ts";
 import { backoffFailure, cancelledFailure, connectFailure, remembered, untrustedFailure, type RememberedFailure } from "./connect-failure.ts";
-import { backoffUntil, CALL_BACKOFF_MS, keepsAlive, type WatchedServer } from "./lifecycle.ts";
+import { backoffUntil, CALL_BACKOFF_MS, type WatchedServer } from "./lifecycle.ts";
 import type { LivePorts, LiveUpstream } from "./live-upstream.ts";
 import type { Era } from "./negotiation.ts";
 import { createServerEvents } from "./server-events.ts";
@@ -90,10 +90,6 @@ export class ServerSlot {
   /** Whether it may be connected to without asking anybody. */
   mayStart(): boolean {
     return this.#trust() === "allowed";
-  }
-
-  isKeptAlive(): boolean {
-    return keepsAlive(this.watched());
   }
 
   watched(): WatchedServer {
@@ -219,7 +215,9 @@ export class ServerSlot {
     const subject = trustSubject(this.definition);
     if (subject !== null && this.#trust() !== "allowed") {
       const allowed = this.#trust() === "unasked" && (await this.#context.ports.trust.ask(subject, options.signal));
-      if (!allowed) return options.signal.aborted ? cancelledFailure(name) : untrustedFailure(name);
+      // A person takes time: the adapter may have been closed meanwhile.
+      if (this.#closed || options.signal.aborted) return cancelledFailure(name);
+      if (!allowed) return untrustedFailure(name);
     }
     const failure = this.#failure;
     if (failure === null || this.#connecting !== null || options.ignoreBackoff === true) return null;
@@ -236,10 +234,12 @@ export class ServerSlot {
     }
   }
 
+  /** One that was given up is on its way out: the next begins when it has gone. */
   #connection(opener: Caller | null): Connecting {
-    if (this.#connecting !== null) return this.#connecting;
+    const before = this.#connecting;
+    if (before !== null && !before.abort.signal.aborted) return before;
     const abort = new AbortController();
-    const opening = this.#open(opener, abort.signal);
+    const opening = this.#open(opener, abort.signal, before?.done);
     const connecting: Connecting = { abort, done: opening };
     this.#connecting = connecting;
     this.#parked = false;
@@ -247,7 +247,8 @@ export class ServerSlot {
     return connecting;
   }
 
-  async #open(opener: Caller | null, signal: AbortSignal): Promise<Result<LiveUpstream, ConnectFailure>> {
+  async #open(opener: Caller | null, signal: AbortSignal, before: Connecting["done"] | undefined): Promise<Result<LiveUpstream, ConnectFailure>> {
+    await before;
     const { name } = this.definition;
     const { ports, ...context } = this.#context;
     const events = createServerEvents(name, ports.clock, context.emit);
@@ -270,7 +271,7 @@ export class ServerSlot {
       onListening: () => this.#changed(),
       prepare: events.prepare,
     });
-    this.#connecting = null;
+    if (this.#connecting?.abort.signal === signal) this.#connecting = null;
     if (opened.ok && !signal.aborted && !this.#closed) {
       own = opened.value;
       return ok(this.#connected(opened.value));

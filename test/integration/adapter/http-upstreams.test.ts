@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { goodHttpUpstream, webServer } from "../../support/http-upstream.ts";
 import { selfSigned } from "../../support/self-signed.ts";
@@ -26,7 +27,7 @@ function countingScript(print: string): { file: string; runs: () => number } {
 describe("Streamable HTTP", () => {
   test.each(["legacy", "auto"] as const)("[UT20] is spoken with the configured headers and token in every request (%s)", async (mode) => {
     const { url, seen } = await goodHttpUpstream();
-    const { define, connect } = transportsUnderTest({ env: { PATH: process.env["PATH"], PLACE: new URL(url).host, TOKEN: "t0ken" } });
+    const { define, connect } = transportsUnderTest({ env: { PATH: process.env["PATH"], PLACE: new URL(url).host, TOKEN: "t0ken\n" } });
     const { client, call } = await connect(
       define(httpServer("http://${PLACE}/mcp", { headers: { "x-team": "!printf core", "x-user": "$env:USER!" }, bearerToken: "${TOKEN}" })),
       { mode },
@@ -71,8 +72,17 @@ describe("Streamable HTTP", () => {
       message: '"url" needs $API_KEY, which is not set; set it where this program is started, and start it again.',
     });
     expect(await refused(httpServer("ftp://example.com"))).toMatchObject({ kind: "config", message: '"url" must be an http or https address.' });
+    expect(await refused(httpServer(url.replace("//", "//me:hush@")))).toEqual({
+      kind: "config",
+      message: '"url" has a name or password in it, which fetch does not send; put "Authorization" into "headers" instead.',
+    });
     expect((await refused(httpServer(url, { bearerTokenEnv: "NO_TOKEN" })))?.message).toContain("$NO_TOKEN, which is not set");
     expect((await refused(httpServer(url, { auth: "bearer" })))?.message).toContain('"auth" is "bearer", but there is no');
+    for (const bearerToken of ["!printf 'a warning\\nsecret'", "secret\u2026"]) {
+      const refusal = await refused(httpServer(url, { bearerToken }));
+      expect(refusal).toMatchObject({ kind: "config", message: expect.stringContaining("The bearer token cannot be sent") as string });
+      expect(refusal?.message).not.toContain("secret");
+    }
     expect((await refused(httpServer(url, { headers: { "x-a": "b\nc" } })))?.message).toContain('The header "x-a" cannot be sent');
     expect(requests).toEqual([]);
   });
@@ -159,6 +169,30 @@ describe("Streamable HTTP", () => {
     await expect(huge).rejects.toThrow("longer than 16777216 bytes");
     expect(await call("echo", { text: "still here" })).toBe("still here");
   });
+});
+
+test("[UT27] a numbered event of that size fails its request at once, too", async () => {
+  const { url } = await goodHttpUpstream(({ body, headers }) => {
+    if (!body.includes('"name":"sleep"') && !headers.has("last-event-id")) return null;
+    return new Response(`id: 1\ndata: \n\ndata: ${"x".repeat(17 * 1024 * 1024)}`, { headers: { "content-type": "text/event-stream" } });
+  });
+  const { define, connect } = transportsUnderTest();
+  const { call } = await connect(define(httpServer(url)));
+  await expect(call("sleep", { ms: 5 })).rejects.toThrow("longer than 16777216 bytes");
+});
+
+test("[UT41] a 202 to a later request fails nothing by itself, whatever its arguments are called", async () => {
+  const { url, seen } = await goodHttpUpstream(({ body }) => (body.includes("tools/call") ? new Response(null, { status: 202 }) : null));
+  const { define, connect } = transportsUnderTest();
+  const { client } = await connect(define(httpServer(url)));
+  const leaving = new AbortController();
+  const call = client.callTool({ name: "echo", arguments: { method: "initialize" } }, { signal: leaving.signal });
+  const failure = call.catch((error: unknown) => String(error));
+  await waitUntil("it was asked", () => seen.some(({ body }) => body.includes("tools/call")));
+  // Longer than the last events of a stream are waited for: nothing else shows that nothing comes.
+  await setTimeout(200);
+  leaving.abort("left");
+  expect(await failure).toContain("left");
 });
 
 test("[UT31] so does one whose connection breaks", async () => {

@@ -11,6 +11,7 @@ const signal = new AbortController().signal;
 
 function sseServer(endpoint = "/messages", refuse: (request: Request) => Response | null = () => null) {
   let send: (text: string) => void = () => {};
+  let hangUp = (): void => {};
   const answer = (message: JsonObject): JsonObject | null => {
     if (message["method"] === "initialize")
       return { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } };
@@ -24,13 +25,17 @@ function sseServer(endpoint = "/messages", refuse: (request: Request) => Respons
       const stream = new ReadableStream<Uint8Array>({
         start(controller) {
           send = (text) => controller.enqueue(new TextEncoder().encode(text));
+          hangUp = () => controller.close();
           send(`event: endpoint\ndata: ${endpoint}\n\n`);
         },
       });
       return new Response(stream, { headers: { "content-type": "text/event-stream" } });
     }
     if (new URL(request.url).pathname !== "/messages") return new Response(null, { status: 405 });
-    const message = parseJson(await request.text());
+    const text = await request.text();
+    const isLast = text.includes('"hang up"');
+    if (isLast) hangUp();
+    const message = isLast ? null : parseJson(text);
     const result = isJsonObject(message) ? answer(message) : null;
     if (isJsonObject(message) && result !== null) send(`data: ${JSON.stringify({ jsonrpc: "2.0", id: message["id"] ?? null, result })}\n\n`);
     return new Response(null, { status: 202 });
@@ -45,6 +50,21 @@ test("[UT32] is spoken with the configured headers in every request, and ends wi
   expect(opened.wire).toBe("sse");
   expect(requests.map(({ headers }) => [headers["x-key"], headers.authorization])).toEqual(requests.map(() => ["k", "Bearer t"]));
   await client.close();
+});
+
+test("[UT31] the connection ends with its stream, and what was asked over it fails at once", async () => {
+  const { url, requests } = await sseServer();
+  const { define, connect } = transportsUnderTest();
+  const { client, call } = await connect(define(httpServer(url)), { wire: "sse" });
+  await expect(call("hang up")).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+  await expect(client.ping()).rejects.toThrow("Not connected");
+  expect(requests.filter(({ method }) => method === "GET")).toHaveLength(1);
+});
+
+test("[UT32] a stream that ends before it says where to post to fails the connection at once", async () => {
+  const { url } = await webServer(() => new Response(": nothing\n\n", { headers: { "content-type": "text/event-stream" } }));
+  const { define, connect } = transportsUnderTest();
+  await expect(connect(define(httpServer(url)), { wire: "sse" })).rejects.toThrow("ended before it said where to post to");
 });
 
 test("[UT32] an endpoint at another origin is not posted to", async () => {

@@ -1,6 +1,11 @@
 import { join } from "node:path";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { InMemoryTransport } from "@modelcontextprotocol/client";
+import { protocolTrace } from "../../../local-agent/node/protocol-trace.ts";
+import { systemClock } from "../../../local-agent/node/system-time.ts";
+import type { StdioTransport } from "../../../local-agent/node/stdio-transport.ts";
 import { isAlive } from "../../support/alive.ts";
 import { stdioServer } from "../../support/server-transports.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -74,6 +79,45 @@ test("[UT13] what was told before a server died is told instead of the connectio
   });
 });
 
+test("[UT13] so is the end of one that died before it read anything, and before a request", async () => {
+  const { factory, define, connect } = transportsUnderTest();
+  const early = define(stdioServer("sh", ["-c", "echo no licence >&2; exit 7"]));
+  const error = await connect(early).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "CONNECTION_CLOSED" });
+  expect((await factory.explain(early, error, signal))?.message).toBe("The server's process ended with exit code 7. It wrote last: no licence");
+  const { client, opened } = await connect(define(good()()));
+  const { pid } = opened.transport as StdioTransport;
+  process.kill(pid ?? 0, "SIGKILL");
+  await expect(client.ping()).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
+});
+
+test("[UT13] one that closes its input and lives on is found out all the same", async () => {
+  const { factory, define } = transportsUnderTest();
+  const opened = await factory.open(define(stdioServer("sh", ["-c", "exec 0<&-; echo closed >&2; sleep 60"])), { signal, wire: "streamable-http" });
+  if (!opened.ok) throw new Error(opened.error.message);
+  const { value } = opened;
+  const { transport } = value;
+  onTestFinished(() => value.close());
+  await transport.start();
+  await waitUntil("it has closed its input", () => value.stderrTail() === "closed");
+  const sending = async (): Promise<never> => {
+    for (;;) {
+      await transport.send({ jsonrpc: "2.0", method: "a" });
+      await setImmediate();
+    }
+  };
+  await expect(sending()).rejects.toMatchObject({ code: "NOT_CONNECTED" });
+});
+
+test("[UT13] [UT44] its last words keep no password or key of an address", async () => {
+  const { factory, define, connect } = transportsUnderTest();
+  const definition = define(stdioServer("sh", ["-c", 'echo "no answer from https://me:hush@a.b/c?key=hush, redis://:hush@c:1" >&2; exit 7']));
+  const error = await connect(definition).catch((thrown: unknown) => thrown);
+  expect((await factory.explain(definition, error, signal))?.message).toBe(
+    "The server's process ended with exit code 7. It wrote last: no answer from https://a.b/c, redis://c:1",
+  );
+});
+
 test("[UT13] the error stream of a server with debug is shown, of another one not", async () => {
   const shown: string[] = [];
   const { define, connect } = transportsUnderTest({ showErrorOutput: (server, text) => void shown.push(`${server}: ${text}`) });
@@ -95,6 +139,10 @@ test("[UT14] a secret command has ten seconds, no input, and must print somethin
   expect(await refused("!exit 3")).toEqual({ kind: "config", message: 'The command for "env.TOKEN" ended with exit code 3.' });
   expect(await refused("!true")).toEqual({ kind: "config", message: 'The command for "env.TOKEN" printed nothing; it must print the value.' });
   expect((await refused("!head -c 1100000 /dev/zero"))?.message).toBe('The command for "env.TOKEN" printed more than 1048576 bytes.');
+  expect(await refused("!printf 'secret\\0'")).toEqual({
+    kind: "config",
+    message: 'The command for "env.TOKEN" printed a NUL character; it must print a text.',
+  });
   expect((await refused("!cat; echo secret >&2; exit 1"))?.message).not.toContain("secret");
   expect(readJournal(journal)).toEqual([]);
 });
@@ -149,6 +197,19 @@ test("[UT15] a trace stops at its bound", async () => {
   const { call } = await connect(define(good()()));
   expect(await call("echo", { text: "a" })).toBe("a");
   expect(readFileSync(join(cwd, "trace.jsonl"), "utf8").trim().split("\n")).toHaveLength(3);
+});
+
+test("[UT15] a message that is nested too deep to be measured comes through, and is traced without a size", async () => {
+  const file = join(tempDir(), "trace.jsonl");
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  protocolTrace(file, { maxBytes: 1000, maxEvents: 10 }, systemClock).attach(near, "upstream", "stdio");
+  const received: unknown[] = [];
+  near.onmessage = (message) => received.push(message);
+  await near.start();
+  const deep = JSON.parse(`${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}`) as Record<string, unknown>;
+  await far.send({ jsonrpc: "2.0", id: 1, result: deep });
+  expect(received).toHaveLength(1);
+  expect(JSON.parse(readFileSync(file, "utf8"))).not.toHaveProperty("bytes");
 });
 
 test("[UT16] a Unix socket is spoken to as a pipe; only this end of it is closed", async () => {

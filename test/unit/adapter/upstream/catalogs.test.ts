@@ -100,6 +100,20 @@ test("[UP72] resources and prompts that cannot be listed stay as they were; tool
   expect(upstreams.living("demo")).toBe(0);
 });
 
+test("[UP72] a server that ends when it is asked for its resources could not be connected to, and is not started again by the same use", async () => {
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  const script = upstreams.script("demo");
+  script.capabilities = { tools: {}, resources: {}, prompts: {} };
+  script.methods["resources/list"] = (_params, peer) => {
+    if (peer.number > 20) return { resources: [] };
+    peer.die();
+    return NEVER;
+  };
+  expect(await echo(pool, "demo")).toMatchObject({ ok: false, error: { code: "connect_failed" } });
+  expect(upstreams.of("demo")).toHaveLength(1);
+  expect(pool.state("demo").at).toBe("failed");
+});
+
 test("[UP72] a listing that fails while the server is connected leaves its tools", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo")] });
   await echo(pool, "demo");
@@ -148,6 +162,20 @@ test("[UP73] one malformed, huge or repeated tool costs itself only", async () =
   upstreams.script("demo").methods["tools/list"] = () => ({ tools: [...bad, good, huge, { ...good, title: "again" }] });
   expect(await pool.connect("demo", useOptions())).toMatchObject({ ok: true, value: { tools: [good] } });
 });
+
+test.each(["legacy", "2026-07-28"] as const)(
+  "[UP73] so does one that is nested deeper than anything can be looked into (%s)",
+  async (protocolVersion) => {
+    const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo", { protocolVersion })] });
+    const nested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
+    const tool = (levels: number) => ({ name: `deep${levels}`, inputSchema: { type: "object" as const, default: nested(levels) } });
+    const script = upstreams.script("demo");
+    script.modern = protocolVersion !== "legacy";
+    script.tools = [tool(40_000), tool(4000), tool(300), tool(200)];
+    const listed = await pool.connect("demo", useOptions());
+    expect(listed.ok && names(listed.value)).toEqual(["deep200"]);
+  },
+);
 
 test("[UP73] whatever a server answers to a listing, connecting comes to an end", async () => {
   await fc.assert(

@@ -1,9 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import type { TransportFactory } from "../../../../local-agent/adapter/ports.ts";
 import { backoffUntil, needsTicks, tickAction, type WatchedServer } from "../../../../local-agent/adapter/upstream/lifecycle.ts";
 import { advance, echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
 import { serverDefinition } from "../../../support/server-definitions.ts";
-import { NEVER } from "../../../support/scripted-upstreams.ts";
+import { NEVER, RpcError, ScriptedUpstreams } from "../../../support/scripted-upstreams.ts";
 
 const watched = fc.record<WatchedServer>({
   lifecycle: fc.constantFrom("lazy", "eager", "keep-alive", "lazy-keep-alive"),
@@ -54,6 +55,7 @@ test("[UP50] an unused lazy server is disconnected after its idle time, not whil
   });
   const answer = Promise.withResolvers<unknown>();
   upstreams.script("demo").methods["tools/call"] = () => answer.promise;
+  await pool.connect("demo", useOptions());
   const call = echo(pool, "demo");
   await settled();
   await advance(clock, 300_000, 30_000);
@@ -216,6 +218,38 @@ test("[UP57] a kept server's new tools are known before a turn begins, also when
   expect(pool.held("demo")?.catalog.tools.map(({ name }) => name)).toEqual(["newer"]);
 });
 
+test("[UP56] a use right after a connect was given up connects anew, when that has ended", async () => {
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo")] });
+  upstreams.script("demo").methods["initialize"] = (_params, peer) => (peer.number === 1 ? NEVER : undefined);
+  const first = echo(pool, "demo");
+  await expect.poll(() => upstreams.of("demo")[0]?.received.length).toBe(1);
+  const disconnecting = pool.disconnect("demo");
+  const second = echo(pool, "demo");
+  await disconnecting;
+  expect(await first).toMatchObject({ ok: false, error: { code: "aborted" } });
+  expect(await second).toMatchObject({ ok: true });
+  expect(upstreams.of("demo").map(({ open }) => open)).toEqual([false, true]);
+});
+
+test("[UP56] [UP57] a turn brings back no server that was disconnected on demand, and does not try a failed one before its time", async () => {
+  const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
+  const turn = () => pool.refreshKeptAlive(new AbortController().signal);
+  await pool.connect("demo", useOptions());
+  await pool.disconnect("demo");
+  clock.advance(10_000);
+  await turn();
+  expect(upstreams.of("demo")).toHaveLength(1);
+  expect(pool.state("demo").at).toBe("idle");
+  upstreams.script("demo").methods["initialize"] = () => new RpcError(-32603, "broken");
+  await echo(pool, "demo");
+  clock.advance(29_000);
+  await turn();
+  expect(upstreams.of("demo")).toHaveLength(2);
+  clock.advance(1000);
+  await turn();
+  expect(upstreams.of("demo")).toHaveLength(3);
+});
+
 test("[UP57] a turn waits five seconds at most for that, and the slow listing is still taken", async () => {
   const { pool, upstreams, clock } = await poolUnderTest({ servers: [serverDefinition("demo", { lifecycle: "keep-alive" })] });
   pool.start();
@@ -248,6 +282,31 @@ test("[UP58] closing ends every connection and the calls over them, those being 
   expect(await connecting).toMatchObject({ ok: false, error: { code: "aborted" } });
   expect([upstreams.living("demo"), upstreams.living("other")]).toEqual([0, 0]);
   expect(await pool.connect("demo", useOptions())).toMatchObject({ ok: false, error: { code: "aborted" } });
+});
+
+test.each(["legacy", "auto"] as const)("[UP58] what is cancelled while its transport is made is not started (%s)", async (protocolVersion) => {
+  const upstreams = new ScriptedUpstreams();
+  const asked = Promise.withResolvers<void>();
+  const made = Promise.withResolvers<void>();
+  const transports: TransportFactory = {
+    // As npx is looked up: what it is asked for is made all the same.
+    open: async (definition, { wire }) => {
+      asked.resolve();
+      await made.promise;
+      return upstreams.open(definition, { wire, signal: new AbortController().signal });
+    },
+    explain: (definition) => upstreams.explain(definition),
+    renewCredentials: (definition) => upstreams.renewCredentials(definition),
+  };
+  const { pool } = await poolUnderTest({ servers: [serverDefinition("demo", { protocolVersion })], transports });
+  upstreams.script("demo").methods = { initialize: () => NEVER, "server/discover": () => NEVER };
+  const connecting = echo(pool, "demo");
+  await asked.promise;
+  const closing = pool.close();
+  made.resolve();
+  await closing;
+  expect(await connecting).toMatchObject({ ok: false, error: { code: "aborted" } });
+  expect(upstreams.of("demo").map(({ received, open }) => [received, open])).toEqual([[[], false]]);
 });
 
 function keptOf(name: string) {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ProjectTrust } from "../../../../local-agent/adapter/ports.ts";
 import { echo, failureOf, poolUnderTest, settled, useOptions } from "../../../support/pool-under-test.ts";
 import { serverDefinition } from "../../../support/server-definitions.ts";
 import { NEVER, RpcError } from "../../../support/scripted-upstreams.ts";
@@ -210,6 +211,18 @@ test("[UP30] a project's own server runs only when the person allows it", async 
   under.trust.forget();
   under.trust.answer = true;
   expect(await echo(under.pool, "demo")).toMatchObject({ ok: true });
+});
+
+test("[UP58] what the person allows after the adapter was closed is not started", async () => {
+  const allowed = Promise.withResolvers<boolean>();
+  const trust: ProjectTrust = { known: () => "unasked", ask: () => allowed.promise };
+  const { pool, upstreams } = await poolUnderTest({ servers: [serverDefinition("demo", { projectText: "npx demo" })], ports: { trust } });
+  const use = echo(pool, "demo");
+  await settled();
+  await pool.close();
+  allowed.resolve(true);
+  expect(await use).toMatchObject({ ok: false, error: { code: "aborted" } });
+  expect(upstreams.of("demo")).toEqual([]);
 });
 
 test("[UP23] a way to a server that breaks instead of failing is a failure like any other", async () => {

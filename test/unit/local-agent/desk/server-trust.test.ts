@@ -69,19 +69,6 @@ describe("a server of a project file", () => {
     expect(trail).toMatchObject([{ event: "server.denied" }]);
   });
 
-  test("[TR4] is decided once: a second click, while the first is written down, changes nothing", async () => {
-    const recorded = Promise.withResolvers<void>();
-    const { trust, trail } = trustUnderTest({ audit: { record: (event) => recorded.promise.then(() => void trail.push(event)) } });
-    const asked = trust.ask(subject, never);
-    const id = trust.list()[0]?.id ?? "";
-    const allowed = trust.decide({ id, decision: "once" });
-    expect(await trust.decide({ id, decision: "deny" })).toEqual({ outcome: "gone" });
-    recorded.resolve();
-    expect(await allowed).toEqual({ outcome: "allowed" });
-    expect([await asked, trust.known(subject)]).toEqual([true, "allowed"]);
-    expect(trail).toMatchObject([{ event: "server.allowed" }]);
-  });
-
   test("[TR5] keeps its card when whoever asked has left", async () => {
     const { trust } = trustUnderTest();
     const leave = new AbortController();

@@ -40,6 +40,14 @@ describe("an answer", () => {
     expect(ends).toMatchObject([{ error: { message: expect.stringContaining("longer than 50 bytes") as string }, isResumable: false }]);
   });
 
+  test("[UT27] fails so although its events are numbered: asked for again it would be as long", async () => {
+    const ends: StreamEnd[] = [];
+    await expect(boundedResponse(events(["id: 1\ndata: a\n\ndata: ", "x".repeat(100)]), (one) => ends.push(one), 50).text()).rejects.toThrow(
+      "longer than",
+    );
+    expect(ends).toMatchObject([{ isResumable: false }]);
+  });
+
   test("[UT27] of another kind is bounded as a whole, a refusal is cut", async () => {
     await expect(boundedResponse(streamed(["x".repeat(30), "x".repeat(30)], "application/json"), undefined, 50).text()).rejects.toThrow(
       "longer than 50",
