@@ -73,7 +73,7 @@ function sendable(given: string): string {
   const token = given.trim();
   if (isSendable("authorization", `Bearer ${token}`)) return token;
   throw new UnusableValue(
-    "The bearer token cannot be sent: it has line breaks or other characters HTTP does not allow. A command must print nothing but the token.",
+    "The bearer token cannot be sent: it has line breaks or other characters HTTP does not allow. A command must print the token and nothing else.",
   );
 }
 

@@ -108,7 +108,8 @@ describe("an upstream made to harm", () => {
     "rm\u001b[2K\u202e": { description: `Evil \u202e${"x".repeat(200_000)}` },
     __proto__x: { inputSchema: JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}') as { type: "object" } },
     constructor: {},
-    deep: { inputSchema: deep(400) as { type: "object" } },
+    deep: { inputSchema: deep(120) as { type: "object" } },
+    deeper: { inputSchema: deep(400) as { type: "object" } },
     circular: { inputSchema: { type: "object", properties: { a: { $ref: "#/properties/a" }, b: { $ref: "#" } } } },
     marked: { inputSchema: { type: "object", $schema: "x", additionalProperties: false, properties: { a: { type: "string", "~optional": true } } } },
     ["n".repeat(100_000)]: {},
@@ -125,6 +126,7 @@ describe("an upstream made to harm", () => {
       expect.arrayContaining(["bad_rm_1b__5b_2K_202e_", "bad___proto__x", "bad_constructor", "bad_deep", "bad_circular", "good_fine"]),
     );
     expect(names).not.toContain("bad_a_b");
+    expect(names).not.toContain("bad_deeper");
     for (const name of names) {
       const described = textOf(await under.mcp({ describe: name }));
       expect(described.length).toBeLessThan(20_000);

@@ -72,10 +72,6 @@ describe("Streamable HTTP", () => {
       message: '"url" needs $API_KEY, which is not set; set it where this program is started, and start it again.',
     });
     expect(await refused(httpServer("ftp://example.com"))).toMatchObject({ kind: "config", message: '"url" must be an http or https address.' });
-    expect(await refused(httpServer(url.replace("//", "//me:hush@")))).toEqual({
-      kind: "config",
-      message: '"url" has a name or password in it, which fetch does not send; put "Authorization" into "headers" instead.',
-    });
     expect((await refused(httpServer(url, { bearerTokenEnv: "NO_TOKEN" })))?.message).toContain("$NO_TOKEN, which is not set");
     expect((await refused(httpServer(url, { auth: "bearer" })))?.message).toContain('"auth" is "bearer", but there is no');
     for (const bearerToken of ["!printf 'a warning\\nsecret'", "secret\u2026"]) {
@@ -96,7 +92,10 @@ describe("Streamable HTTP", () => {
     const refusal = (server: ReturnType<typeof httpServer>) => connect(define(server)).then(() => "", ({ message }: Error) => message); // prettier-ignore
     const tokens = [{ bearerTokenEnv: "TOKEN" }, { bearerTokenEnv: "ODD" }, { bearerToken: "!echo s3cret; echo notice" }, { bearerTokenStore: true }];
     for (const token of tokens) {
-      expect(await refusal(httpServer(url, token))).toBe("config: The bearer token cannot be sent: it has characters HTTP does not allow.");
+      expect(await refusal(httpServer(url, token))).not.toContain("s3cret");
+      expect(await refusal(httpServer(url, token))).toMatch(
+        /^config: The bearer token cannot be sent: it has [^]*characters HTTP does not allow\. [^]*$/,
+      );
     }
     for (const named of ["${ADDRESS}", address]) {
       expect(await refusal(httpServer(named))).toBe('config: "url" must not hold a user name or password: put them into "headers".');
