@@ -78,9 +78,8 @@ class OpenConnections implements Connections {
     return again === "lost" ? err(`"${upstream}" forgets every session at once.`) : again;
   }
 
+  /** @param entry one that was claimed for this */
   async #useOnce<T>(entry: Held, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string> | "lost"> {
-    entry.uses += 1;
-    entry.stopIdle();
     try {
       const link = await entry.link;
       if (!link.ok) return link;
@@ -109,17 +108,18 @@ class OpenConnections implements Connections {
     await Promise.all([...this.#held.values()].map((entry) => this.#end(entry)));
   }
 
+  /** It is claimed: a use that ends lets it go. */
   async #heldFor(upstream: string, caller: Caller): Promise<Result<Held, string>> {
     // Which connections are needed is known once the first one stands.
     const first = this.#eras.has(upstream) ? undefined : [...this.#held.values()].find((entry) => entry.upstream === upstream);
     if (first !== undefined) await first.link;
     if (this.#isClosed) return err("The agent is leaving.");
     const present = this.#held.get(this.#keyOf(upstream, caller));
-    if (present !== undefined) return ok(present);
+    if (present !== undefined) return ok(claimed(present));
     const recent = this.#failed.get(upstream);
     if (recent !== undefined && this.#ports.clock.now() - recent.at < FAILED_MS) return err(recent.sentence);
     if (!this.#makeRoom(upstream)) return err(`Too many connections to "${upstream}" are in use. Wait for a call to end.`);
-    return ok(this.#begin(upstream, caller));
+    return ok(claimed(this.#begin(upstream, caller)));
   }
 
   #begin(upstream: string, caller: Caller): Held {
@@ -142,7 +142,8 @@ class OpenConnections implements Connections {
     const isHeld = [...this.#held.values()].includes(entry);
     this.#forget(entry);
     if (!link.ok) {
-      if (!this.#isClosed) this.#failed.set(entry.upstream, { at: this.#ports.clock.now(), sentence: link.error });
+      // What was ended here says nothing about the upstream.
+      if (isHeld && !this.#isClosed) this.#failed.set(entry.upstream, { at: this.#ports.clock.now(), sentence: link.error });
       return;
     }
     this.#failed.delete(entry.upstream);
@@ -200,6 +201,13 @@ class OpenConnections implements Connections {
     const link = await entry.link;
     if (link.ok) await link.value.close();
   }
+}
+
+/** In the same moment as it was found, or a request that comes meanwhile would take it for one that nobody uses. */
+function claimed(entry: Held): Held {
+  entry.uses += 1;
+  entry.stopIdle();
+  return entry;
 }
 
 /** What an upstream may ask for: what the client can do, and forms where the person's page answers them. */
