@@ -3,6 +3,7 @@ import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter, PromptCommand } from "../adapter/adapter.ts";
 import { flattenPrompt } from "../adapter/proxy/prompts.ts";
 import type { PiHost } from "./pi-host.ts";
+import { sayToModel } from "./say-to-model.ts";
 import { showAnswer } from "./show-answer.ts";
 
 export interface PromptCommands {
@@ -28,7 +29,7 @@ export function createPromptCommands(host: PiHost, adapter: () => Promise<Adapte
       async handler(args, ctx) {
         const signal = ctx.signal ?? new AbortController().signal;
         const fetched = await fetchPrompt(command, args, signal);
-        if (fetched.ok) host.pi.sendUserMessage(fetched.text);
+        if (fetched.ok) await sayToModel(host.pi, ctx, fetched.text);
         else await showAnswer(host.pi, ctx, { text: fetched.text, level: "error" });
       },
     });

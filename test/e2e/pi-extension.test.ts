@@ -40,12 +40,35 @@ describe("JSON mode", () => {
     expect(readJournal(place.journal("good")).flatMap(({ tool }) => tool ?? [])).toEqual(["echo", "echo"]);
     await place.home.expectNothingLeft();
   });
+
+  test("[PI56] [PI63] a direct tool and a prompt command are there from the start, out of what is kept of the last run", async () => {
+    const { events } = await runPi(place, { mode: "json", prompt: ['good_echo {"text":"directly"}', "/mcp__good__greet Ada tone=warm"] });
+    expect(toolEnds(events)).toMatchObject([{ tool: "good_echo", text: "directly", isError: false }]);
+    expect(JSON.stringify(events)).toContain("Heard: Greet Ada (warm).");
+  });
 });
 
 describe("print mode", () => {
-  test("[PI56] a direct tool is there from the start, out of what is kept of the last run", async () => {
-    const { stdout } = await runPi(place, { mode: "print", prompt: 'good_echo {"text":"directly"}' });
-    expect(stdout).toBe("Done: directly\n");
+  test("[PI1] [PI21] [PI56] the model lists, searches, calls, and uses a direct tool that is kept of the last run; what nobody can approve is not run", async () => {
+    const prompt = [
+      "Tell of each:",
+      'good_echo {"text":"directly"}',
+      "mcp {}",
+      'mcp {"search":"add two numbers"}',
+      'mcp {"tool":"good_echo","args":{"text":"through mcp"}}',
+      'mcp {"tool":"good_add","args":{"a":1,"b":2}}',
+    ].join("\n");
+    const { stdout } = await runPi(place, { mode: "print", prompt });
+    const [direct, listed, found, called, refused] = stdout.split(/^Done: /m).slice(1);
+    expect([direct, called]).toEqual(["directly\n", "through mcp\n"]);
+    expect(listed).toContain('"good": connected');
+    expect(found).toContain("good_add");
+    expect(refused).toMatch(/"good_add".*approv/s);
+  });
+
+  test("[PI63] a prompt command is said to the model, whose answer is printed", async () => {
+    const { stdout } = await runPi(place, { mode: "print", prompt: "/mcp__good__greet Ada tone=warm" });
+    expect(stdout).toBe("Heard: Greet Ada (warm).\n");
   });
 
   test("[PI6] [PI61] /mcp answers with text and ends, and knows the file that was named for this run", async () => {
@@ -91,6 +114,20 @@ describe("RPC mode", () => {
     expect(await call(line.replace('"a":1', '"a":6'))).toMatchObject({ text: '{"sum":8}' });
   });
 
+  test("[PI1] [PI56] the model lists, searches, calls, and uses a direct tool", async () => {
+    const prompt = [
+      "mcp {}",
+      'mcp {"search":"add two numbers"}',
+      'mcp {"tool":"good_echo","args":{"text":"hello"}}',
+      'good_echo {"text":"directly"}',
+    ];
+    const [listed, found, called, direct] = toolEnds(await pi.prompt(prompt.join("\n")));
+    expect(listed?.text).toContain('"good": connected');
+    expect(found?.text).toContain("good_add");
+    expect(called).toMatchObject({ tool: "mcp", text: "hello", isError: false });
+    expect(direct).toMatchObject({ tool: "good_echo", text: "directly", isError: false });
+  });
+
   test("[PI52] a tool of a server that is searched is shown to the model once a search found it", async () => {
     const before = toolEnds(await pi.prompt('searched_sleep {"ms":1}')).at(-1);
     expect(before).toMatchObject({ isError: true });
@@ -120,6 +157,15 @@ describe("RPC mode", () => {
     const from = pi.events.length;
     pi.send({ type: "prompt", message: "/mcp__good__greet" });
     await noted("who", from);
+  });
+
+  test("[PI63] one that is given while the model works follows what it is working at", async () => {
+    const from = pi.events.length;
+    pi.send({ type: "prompt", message: 'searched_sleep {"ms":500}' });
+    await pi.next("it works", ({ type }) => type === "tool_execution_start", from);
+    pi.send({ type: "prompt", message: "/mcp__good__greet Eve tone=cool" });
+    await pi.next("the answer", (event) => event["type"] === "message_end" && JSON.stringify(event).includes("Heard: Greet Eve (cool)."), from);
+    expect(JSON.stringify(pi.events.slice(from))).toMatch(/Done: slept.*Heard: Greet Eve/s);
   });
 
   test("[PI30] a server's form is asked field by field, and sent when the person says so", async () => {
@@ -173,9 +219,23 @@ describe("RPC mode", () => {
 });
 
 describe("in a terminal", () => {
-  test("[PI21] [PI50] [PI60] a long result takes a few lines, a call is allowed by keys, and /mcp is a panel", async () => {
+  test("[PI1] [PI21] [PI50] [PI56] [PI60] [PI63] everything is done by typing, a long result takes a few lines, and /mcp is a panel", async () => {
     await using terminal = openTerminal(place);
     await terminal.shows("MCP: 3 servers enabled");
+    terminal.type('good_echo {"text":"directly"}');
+    await terminal.shows("Done: directly");
+    terminal.type("/mcp__good__greet Ada tone=warm");
+    await terminal.shows("Heard: Greet Ada (warm).");
+    terminal.type("mcp {}");
+    await terminal.shows('"good": connected, 12 tools');
+    terminal.type('mcp {"search":"add two numbers"}');
+    await terminal.shows("Done: 1 tool");
+    terminal.type('mcp {"tool":"good_echo","args":{"text":"through mcp"}}');
+    await terminal.shows("Done: through mcp");
+    terminal.type('mcp {"tool":"good_add","args":{"a":3,"b":4}}');
+    await terminal.shows("Allow add of the MCP server good?");
+    terminal.press("Enter");
+    await terminal.shows("was not approved");
     terminal.type('mcp {"tool":"good_big","args":{"bytes":5000}}');
     await terminal.shows("ctrl+o to expand");
     terminal.type('mcp {"tool":"good_add","args":{"a":1,"b":2}}');

@@ -45,16 +45,19 @@ export function builtPackage(): string {
 
 export interface PiStart {
   readonly mode: "print" | "json" | "rpc" | "tui";
-  readonly prompt?: string;
+  /** Several are said one after the other. */
+  readonly prompt?: string | readonly string[];
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   /** In place of the package as it is shipped. */
   readonly extension?: string;
+  /** In place of the Node of this test. */
+  readonly node?: string;
 }
 
 export function piCommand(
   { home, agentDir }: PiPlace,
-  { mode, prompt, args = [], env = {}, extension = builtPackage() }: PiStart,
+  { mode, prompt, args = [], env = {}, extension = builtPackage(), node = process.execPath }: PiStart,
 ): {
   readonly command: string;
   readonly args: string[];
@@ -64,8 +67,8 @@ export function piCommand(
   const model = ["-e", join(repository, "test/fixtures/obedient-model.ts"), "--model", "obedient/one"];
   const how = { print: ["-p"], json: ["--mode", "json"], rpc: ["--mode", "rpc"], tui: [] }[mode];
   return {
-    command: process.execPath,
-    args: [PI, ...how, "-e", extension, ...model, ...args, ...(prompt === undefined ? [] : [prompt])],
+    command: node,
+    args: [PI, ...how, "-e", extension, ...model, ...args, ...[prompt ?? []].flat()],
     cwd: home.root,
     env: { ...home.env, PI_OFFLINE: "1", PI_CODING_AGENT_DIR: agentDir, ...env },
   };

@@ -98,6 +98,14 @@ export interface PimcpOptions {
   /** Instead of `QUIET`, for a mode that does not know all of its flags. */
   readonly quiet?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** In place of the program as it was built, and the Node of this test. */
+  readonly installed?: Installed;
+}
+
+/** A program that a package manager put somewhere, and the Node that runs it. */
+export interface Installed {
+  readonly node: string;
+  readonly program: string;
 }
 
 export interface Pimcp extends AsyncDisposable {
@@ -126,7 +134,7 @@ export const QUIET_DIALLING = ["--ui-port", "0", "--no-open", "--json"] as const
 /** Resolves when the link is up. Throws with its stderr when it ends instead. A flag in `args` overrides the quiet ones. */
 export async function startPimcp(options: PimcpOptions = {}): Promise<Pimcp> {
   const home = options.home ?? newHome(options.files);
-  const run = runPimcp(home, [...(options.quiet ?? QUIET), "--root", home.root, ...(options.args ?? [])], options.env);
+  const run = runPimcp(home, [...(options.quiet ?? QUIET), "--root", home.root, ...(options.args ?? [])], options.env, options.installed);
   try {
     const said = await run.announced();
     return running(home, run, said, options.home === undefined);
@@ -185,8 +193,9 @@ export interface Run {
 }
 
 /** The program with exactly these arguments, whatever becomes of it. */
-export function runPimcp(home: Home, args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
-  const child = spawn(process.execPath, [inject("program"), ...args], { cwd: home.root, env: { ...home.env, ...env }, stdio: "pipe" });
+export function runPimcp(home: Home, args: readonly string[], env: NodeJS.ProcessEnv = {}, installed?: Installed): Run {
+  const { node, program } = installed ?? { node: process.execPath, program: inject("program") };
+  const child = spawn(node, [program, ...args], { cwd: home.root, env: { ...home.env, ...env }, stdio: "pipe" });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));

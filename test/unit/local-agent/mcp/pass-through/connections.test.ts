@@ -8,11 +8,13 @@ import { createConnections } from "../../../../../local-agent/mcp/pass-through/c
 import type { PassageOpen } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { silentLog } from "../../../../../local-agent/node/log-sinks.ts";
 import { systemClock, systemTimers } from "../../../../../local-agent/node/system-time.ts";
+import type { Passage } from "../../../../../local-agent/mcp/pass-through/passage.ts";
 import { err } from "../../../../../shared/result.ts";
 import { createEverything } from "../../../../fixtures/everything/build-server.ts";
 import { serveFixtureHttp } from "../../../../fixtures/upstreams/fixture-host.ts";
 import { abortOf } from "../../../../support/abort-of.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
+import { passageUnderTest } from "../../../../support/passage-under-test.ts";
 import { everything, passingSurface } from "../../../../support/passing-surface.ts";
 import { said, smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
 import { context, legacyRequest, MODERN, modernRequest, reply, toolCall } from "../../../../support/surface-under-test.ts";
@@ -60,6 +62,42 @@ describe("connections to an upstream", () => {
     await expect.poll(() => closed).toEqual(["closed"]);
     expect((await call()).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
     expect(surface.passage.opened).toHaveLength(2);
+  });
+
+  test("[PT81] of more than sixteen to one upstream those give way that nobody uses, not one that is just being made", async () => {
+    let working = 0;
+    const more = Promise.withResolvers<void>();
+    const run: SmallRun = () => {
+      working += 1;
+      return more.promise.then(() => said("worked"));
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {}, works: { run } } }) });
+    const call = (client: number, tool: string) => surface.surface.handle(legacyRequest(toolCall(1, tool)), context(`grant:${client}`)).then(reply);
+    for (let client = 0; client < 16; client++) await call(client, "plain");
+    const working16 = Array.from({ length: 16 }, (_, n) => call(100 + n, "works"));
+    await expect.poll(() => working).toBe(16);
+    expect((await call(200, "plain")).result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("Too many connections") }] });
+    more.resolve();
+    for (const { result } of await Promise.all(working16)) expect(result?.["content"]).toEqual([{ type: "text", text: "worked" }]);
+  });
+
+  test("[PT9] [PT83] that are ended while they are being made keep no other client from the upstream", async () => {
+    let opened = 0;
+    const small = smallUpstream("legacy", { tools: { plain: {} } });
+    const real = passageUnderTest({ small });
+    const open: Passage["open"] = async (upstream, options) => {
+      opened += 1;
+      if (opened === 2) await abortOf(options.signal);
+      return options.signal.aborted ? err({ message: "It was cancelled." }) : real.open(upstream, options);
+    };
+    await using surface = passingSurface({ small }, { passage: { open } });
+    const call = (client: number) => surface.surface.handle(legacyRequest(toolCall(1, "plain")), context(`grant:${client}`)).then(reply);
+    await call(1);
+    const waiting = call(2);
+    await expect.poll(() => opened).toBe(2);
+    await surface.surface.forget((principal) => principal === "grant:2");
+    expect((await call(3)).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+    await waiting;
   });
 
   test("[PT82] that broke are made again by the next request; the call that was on it says so", async () => {
