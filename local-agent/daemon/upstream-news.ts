@@ -1,7 +1,6 @@
 /** What the person at the terminal is told of the MCP servers: the adapter's notices, and what servers with `debug` log. */
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
-import type { ConfigWarning } from "../adapter/config/server-definition.ts";
 import { showLogs } from "../adapter/upstream/debug-logs.ts";
 import type { UpstreamPool } from "../adapter/upstream/upstream-pool.ts";
 
@@ -17,11 +16,6 @@ export function tellOfUpstreams({ pool, subscribe }: ToldAdapter, tell: (line: s
     if (event.t === "notice" && left-- > 0) tell(event.text);
   });
   showLogs(pool, (server, text) => tell(visibleLine(`${server}: ${text}`)));
-}
-
-/** A project's file is a stranger's text, too: its names in a line of their own would pass for the agent's own words. */
-export function warningLine({ file, server, message }: ConfigWarning): string {
-  return `${visibleLine(file, 300)}${server === null ? "" : ` (${visibleLine(server, 200)})`}: ${visibleLine(message, 600)}`;
 }
 
 /** A server whose list is another one each time has something to be said of each. */

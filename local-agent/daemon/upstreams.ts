@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { PersonForms, ProjectTrust } from "../adapter/ports.ts";
+import { warningLine } from "../adapter/config/config-text.ts";
 import type { AdapterSettings, UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { entryHash } from "../desk/server-trust.ts";
 import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";
@@ -16,7 +17,7 @@ import { hasPage } from "./settings.ts";
 import { systemErrorCode } from "./start-failure.ts";
 import { openTrustedServers } from "./trusted-servers.ts";
 import { attachedSampler, deskApprover, deskForms } from "./upstream-answers.ts";
-import { tellOfUpstreams, warningLine } from "./upstream-news.ts";
+import { tellOfUpstreams } from "./upstream-news.ts";
 
 /** Who answers for the person. The desk needs the surface, which needs the adapter, which asks the desk: the desk comes last. */
 interface UpstreamDesk {

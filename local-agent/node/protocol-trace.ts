@@ -2,7 +2,7 @@
  * A trace of the protocol for whoever looks for a fault: what kind of message went which way, when and how large. Never what was in it:
  * no parameters, no results, no addresses, and a server's own ids only as numbers. JSON lines in a 0600 file, up to a bound.
  */
-import { appendFileSync, mkdirSync } from "node:fs";
+import { closeSync, constants, fchmodSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../shared/ports.ts";
@@ -47,12 +47,26 @@ export function protocolTrace(file: string, limits: TraceLimits, clock: Clock): 
     if (over) return;
     try {
       if (events === 1) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      appendFileSync(file, line, { mode: 0o600 });
+      append(file, line);
     } catch {
       over = true;
     }
   };
   return { attach: (transport, server, wire) => watch(transport, { server, transport: wire }, write, clock) };
+}
+
+/** A link in its place would have somebody else's file written to. */
+const APPEND = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0);
+
+function append(file: string, line: string): void {
+  const opened = openSync(file, APPEND, 0o600);
+  try {
+    // One that was there already may be readable by others.
+    fchmodSync(opened, 0o600);
+    writeSync(opened, line);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 /** Requests that were never answered are forgotten beyond this. */

@@ -4,7 +4,7 @@ import type { Adapter } from "../adapter/adapter.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { serverReports, type ServerReport } from "../adapter/proxy/server-report.ts";
 import { configReport } from "../adapter/config/config-report.ts";
-import { configText, serverText } from "../adapter/config/config-text.ts";
+import { configText, serverText, warningLine } from "../adapter/config/config-text.ts";
 import { DIRECT_WORDS, direct } from "./direct-command.ts";
 import { info, NOTHING, OF_PROGRAM, unknownServer, type CommandAnswer, type McpCommandParts, type Subcommand } from "./mcp-subcommand.ts";
 import { token } from "./token-command.ts";
@@ -104,7 +104,7 @@ function config({ adapter, home }: McpCommandParts, server: string | undefined):
 function status(parts: McpCommandParts): CommandAnswer {
   const { config } = parts.adapter;
   const lines = serverLines(parts).map(({ line }) => line);
-  const warnings = config.warnings.map(({ file, server, message }) => `${file}${server === null ? "" : ` (${server})`}: ${message}`);
+  const warnings = config.warnings.map(warningLine);
   return info([...(lines.length === 0 ? [NOTHING] : lines), ...foundHosts(config), ...warnings].join("\n"));
 }
 

@@ -1,6 +1,7 @@
 /** The adapter's tools as tools of a Pi session, kept in step with what the upstreams offer. */
 import type { ExtensionAPI, ToolDefinition } from "@earendil-works/pi-coding-agent";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter, AdapterCall, AdapterResult, OfferedTool } from "../adapter/adapter.ts";
 import { PI_TOOLS } from "../adapter/catalog/direct-selection.ts";
 import type { AdapterSettings } from "../adapter/config/server-definition.ts";
@@ -166,7 +167,7 @@ function retryTool(cause: string): OfferedTool {
   return {
     name: "mcp",
     title: "MCP",
-    description: `Uses the MCP servers of this workstation. They could not be started: ${cause}. Each call tries again; {} tells how they stand.`,
+    description: `Uses the MCP servers of this workstation. They could not be started: ${visibleLine(cause, 1000)}. Each call tries again; {} tells how they stand.`,
     inputSchema: { type: "object", properties: {}, additionalProperties: true },
     annotations: {},
     promptSnippet: "Find and call tools of the MCP servers on this workstation",

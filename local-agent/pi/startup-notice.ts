@@ -1,4 +1,5 @@
 /** What the person is told at the start of a session: what is wrong with the configuration, and how connecting went. */
+import { warningLine } from "../adapter/config/config-text.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";
@@ -9,9 +10,8 @@ type Tell = (text: string, level: "info" | "warning") => void;
 export function configNotice({ config: { warnings } }: Pick<Adapter, "config">, tell: Tell): void {
   const [first, ...more] = warnings;
   if (first === undefined) return;
-  const server = first.server === null ? "" : ` (${first.server})`;
   const rest = more.length === 0 ? "" : ` /mcp status shows ${more.length} more.`;
-  tell(`MCP configuration: ${visibleLine(`${first.file}${server}: ${first.message}`, 600)}.${rest}`, "warning");
+  tell(`MCP configuration: ${warningLine(first)}.${rest}`, "warning");
 }
 
 /** [PI53] To be called at each change; tells at most once, when none of them is connecting any more. */

@@ -4,6 +4,7 @@ import type { JsonValue } from "../../../shared/json.ts";
 import { canonicalJson, isJsonObject, parseJson } from "../../../shared/json.ts";
 import type { ToolContent } from "../../../shared/tool.ts";
 import type { OutputFiles } from "../ports.ts";
+import { imageType } from "./image-type.ts";
 import { readableJson } from "./readable-json.ts";
 
 type KeepBinary = OutputFiles["keepBinary"];
@@ -23,7 +24,8 @@ export async function toolContent(result: CallToolResult, keepBinary: KeepBinary
 /** [CL12] The same for a resource. */
 export async function resourceContent(result: ReadResourceResult, keepBinary: KeepBinary): Promise<readonly ToolContent[]> {
   const blocks: ToolContent[] = [];
-  for (const part of result.contents) blocks.push("text" in part ? text(part.text) : await image(part.blob, part.mimeType, keepBinary));
+  for (const part of result.contents)
+    blocks.push("text" in part ? text(part.text) : await image("Binary resource", part.blob, { mimeType: part.mimeType, keepBinary }));
   return blocks.some(saysSomething) ? blocks : [text("(empty resource)")];
 }
 
@@ -37,7 +39,7 @@ async function shown(block: ContentBlock, keepBinary: KeepBinary): Promise<ToolC
     case "text":
       return text(block.text);
     case "image":
-      return { type: "image", data: block.data, mimeType: block.mimeType ?? "image/png" };
+      return image("Image", block.data, { mimeType: block.mimeType, keepBinary });
     case "audio":
       return text(await kept(`Audio (${block.mimeType})`, block.data, keepBinary));
     case "resource_link":
@@ -52,12 +54,14 @@ async function shown(block: ContentBlock, keepBinary: KeepBinary): Promise<ToolC
   }
 }
 
-async function image(blob: string, mimeType: string | undefined, keepBinary: KeepBinary): Promise<ToolContent> {
-  if (mimeType !== undefined && SHOWN_IMAGES.has(mimeType)) return { type: "image", data: blob, mimeType };
-  return text(await kept(`Binary resource (${mimeType ?? "unknown type"})`, blob, keepBinary));
+async function image(
+  what: string,
+  data: string,
+  { mimeType = "unknown type", keepBinary }: { readonly mimeType: string | undefined; readonly keepBinary: KeepBinary },
+): Promise<ToolContent> {
+  const type = imageType(data);
+  return type === null ? text(await kept(`${what} (${mimeType})`, data, keepBinary)) : { type: "image", data, mimeType: type };
 }
-
-const SHOWN_IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 async function kept(what: string, base64: string, keepBinary: KeepBinary): Promise<string> {
   try {

@@ -7,6 +7,8 @@ import type { CatalogEntry } from "./upstream-catalog.ts";
 const MAX_SUGGESTIONS = 5;
 /** Nobody mistypes more than that; the rest of an endless name would only cost time. */
 const MAX_ASKED = 128;
+/** Pairs of letters. A server whose thousands of tools all have the longest names would hold everybody up for seconds. */
+const MAX_COMPARED = 2_000_000;
 /** Below, what two names share is chance. */
 const LEAST = 0.5;
 
@@ -19,11 +21,12 @@ export function suggestEntries(asked: string, entries: readonly CatalogEntry[], 
   const name = wordsOf(asked.slice(0, MAX_ASKED));
   if (name.length === 0) return [];
   const known = new Map<string, readonly string[]>();
-  const isLike = rememberedLikeness();
+  const distance = boundedDistance(MAX_COMPARED);
+  const isLike = rememberedLikeness(distance);
   const scored = entries.flatMap((entry) => {
     const prefix = known.get(entry.server) ?? wordsOf(serverPrefix(entry.server, "short"));
     known.set(entry.server, prefix);
-    const likeness = likenessTo(name, withoutPrefix(name, prefix), { entry, prefix, isLike });
+    const likeness = likenessTo(name, withoutPrefix(name, prefix), { entry, prefix, isLike, distance });
     const score = likeness + (entry.server === hintServer ? 0.1 : 0);
     return likeness >= LEAST ? [{ entry, score }] : [];
   });
@@ -38,26 +41,29 @@ interface Compared {
   /** The server's, as words. */
   readonly prefix: readonly string[];
   readonly isLike: IsLike;
+  readonly distance: Distance;
 }
+
+type Distance = typeof editDistance;
 
 type IsLike = (one: string, other: string) => boolean;
 
-function likenessTo(asked: readonly string[], stripped: readonly string[], { entry, prefix, isLike }: Compared): number {
+function likenessTo(asked: readonly string[], stripped: readonly string[], { entry, prefix, ...measures }: Compared): number {
   const own = withoutPrefix(wordsOf(entry.original), prefix);
   // The prefix in both names says nothing about the tool.
-  if (stripped !== asked) return likeness(stripped, own, isLike);
-  return Math.max(likeness(asked, own, isLike), likeness(asked, wordsOf(entry.displayed), isLike));
+  if (stripped !== asked) return likeness(stripped, own, measures);
+  return Math.max(likeness(asked, own, measures), likeness(asked, wordsOf(entry.displayed), measures));
 }
 
 /** 1 for the same letters, less for each that is wrong; or how many words they share. */
-function likeness(one: readonly string[], other: readonly string[], isLike: IsLike): number {
+function likeness(one: readonly string[], other: readonly string[], { isLike, distance }: Pick<Compared, "isLike" | "distance">): number {
   const a = one.join("_");
   const b = other.join("_");
   const longer = Math.max(a.length, b.length);
   if (longer === 0) return 0;
   const limit = Math.max(1, Math.floor(longer / 4));
-  const distance = editDistance(a, b, limit);
-  const spelled = distance <= limit ? 1 - distance / longer : 0;
+  const wrong = distance(a, b, limit);
+  const spelled = wrong <= limit ? 1 - wrong / longer : 0;
   return Math.max(spelled, 0.95 * shared(one, other, isLike));
 }
 
@@ -75,22 +81,32 @@ function shared(one: readonly string[], other: readonly string[], isLike: IsLike
 }
 
 /** Thousands of tools are named with the same few hundred words. */
-function rememberedLikeness(): IsLike {
+function rememberedLikeness(distance: Distance): IsLike {
   const known = new Map<string, Map<string, boolean>>();
   return (one, other) => {
     const ofOne = known.get(one) ?? new Map<string, boolean>();
     known.set(one, ofOne);
-    const answer = ofOne.get(other) ?? areAlike(one, other);
+    const answer = ofOne.get(other) ?? areAlike(one, other, distance);
     ofOne.set(other, answer);
     return answer;
   };
 }
 
-function areAlike(one: string, other: string): boolean {
+function areAlike(one: string, other: string, distance: Distance): boolean {
   if (one === other) return true;
   if (Math.min(one.length, other.length) >= 4 && (one.startsWith(other) || other.startsWith(one))) return true;
   const limit = allowedEdits(one);
-  return limit > 0 && editDistance(one, other, limit) <= limit;
+  return limit > 0 && distance(one, other, limit) <= limit;
+}
+
+/** Beyond `pairs` compared pairs of letters everything else is far from everything. */
+function boundedDistance(pairs: number): Distance {
+  let left = pairs;
+  return (a, b, limit) => {
+    if (Math.abs(a.length - b.length) > limit) return limit + 1;
+    left -= a.length * b.length;
+    return left < 0 ? limit + 1 : editDistance(a, b, limit);
+  };
 }
 
 function withoutPrefix(name: readonly string[], prefix: readonly string[]): readonly string[] {

@@ -5,14 +5,20 @@ import { resourceContent, toolContent } from "../../../../local-agent/adapter/ca
 const keep = (base64: string) => Promise.resolve({ path: "/tmp/kept.bin", bytes: base64.length });
 const refuse = () => Promise.reject(new Error("the disk is full"));
 const shown = (result: object) => toolContent({ content: [], ...result }, keep);
+const PNG = Buffer.from("\x89PNG\r\n\x1a\nIHDR", "latin1").toString("base64");
+const JPEG = Buffer.from("\xff\xd8\xff\xe0\0\x10JFIF", "latin1").toString("base64");
+const WEBP = Buffer.from("RIFF\x24\0\0\0WEBPVP8 ", "latin1").toString("base64");
 const text = (value: string) => ({ type: "text" as const, text: value });
 
 describe("a tool's result", () => {
   test("[CL10] shows every kind of content", async () => {
     const content = [
       text("plain"),
-      { type: "image", data: "aGk=", mimeType: "image/webp" },
-      { type: "image", data: "aGk=" },
+      { type: "image", data: WEBP, mimeType: "image/webp" },
+      { type: "image", data: PNG },
+      { type: "image", data: JPEG, mimeType: "image/png" },
+      { type: "image", data: "aGk=", mimeType: "image/png" },
+      { type: "image", data: "not base64!", mimeType: "image/svg+xml" },
       { type: "audio", data: "aGkh", mimeType: "audio/wav" },
       { type: "resource_link", uri: "file:///a", name: "a", description: "first" },
       { type: "resource", resource: { uri: "file:///b", text: "body" } },
@@ -21,8 +27,11 @@ describe("a tool's result", () => {
     ];
     expect(await shown({ content })).toEqual([
       text("plain"),
-      { type: "image", data: "aGk=", mimeType: "image/webp" },
-      { type: "image", data: "aGk=", mimeType: "image/png" },
+      { type: "image", data: WEBP, mimeType: "image/webp" },
+      { type: "image", data: PNG, mimeType: "image/png" },
+      { type: "image", data: JPEG, mimeType: "image/jpeg" },
+      text("[Image (image/png), 4 bytes, saved to /tmp/kept.bin]"),
+      text("[Image (image/svg+xml), 11 bytes, saved to /tmp/kept.bin]"),
       text("[Audio (audio/wav), 4 bytes, saved to /tmp/kept.bin]"),
       text("[Resource: a] file:///a - first"),
       text("[Resource: file:///b]\nbody"),
@@ -66,12 +75,12 @@ describe("a resource", () => {
   test("[CL12] is shown as text, as an image, or as a file", async () => {
     const contents = [
       { uri: "a:b", text: "body" },
-      { uri: "a:c", blob: "aGk=", mimeType: "image/png" },
+      { uri: "a:c", blob: PNG, mimeType: "application/octet-stream" },
       { uri: "a:d", blob: "aGk=", mimeType: "application/zip" },
     ];
     expect(await resourceContent({ contents }, keep)).toEqual([
       text("body"),
-      { type: "image", data: "aGk=", mimeType: "image/png" },
+      { type: "image", data: PNG, mimeType: "image/png" },
       text("[Binary resource (application/zip), 4 bytes, saved to /tmp/kept.bin]"),
     ]);
     expect(await resourceContent({ contents: [] }, keep)).toEqual([text("(empty resource)")]);

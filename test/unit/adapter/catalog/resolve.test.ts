@@ -204,6 +204,15 @@ describe("what was probably meant", () => {
     expect(resolveEntry({ name: "two_fetch_pgae" }, both)).toMatchObject({ hintServer: "two", suggestions: [{ server: "two" }, { server: "one" }] });
   });
 
+  test("[CT28] is found by its words among so many long names that not all letters are compared", () => {
+    const words = ["alpha", "bravo", "charlie", "delta", "foxtrot", "hotel", "juliet", "november", "oscar", "papa", "quebec"];
+    const others = Array.from({ length: 5000 }, (_, n) => words.map((word, at) => `x${(n * 31 + at * 7) % 9973}${word}`).join("_"));
+    const wanted = words.join("_");
+    const context = contextOf([catalogSource("s", [...others, wanted])]);
+    const found = resolveEntry({ name: words.toReversed().join("_") }, context);
+    expect("suggestions" in found && found.suggestions[0]?.original).toBe(wanted);
+  });
+
   test("[CT28] is found at once, however long the asked name is", () => {
     const tools = Array.from({ length: 500 }, (_, index) => `tool_number_${index}`);
     const context = contextOf([catalogSource("s", tools)]);

@@ -31,13 +31,14 @@ const returned = (value?: JsonValue): ScriptEnd => ({ output: [], end: { how: "r
 
 describe("what it shows", () => {
   test("[MS2] output first, then what was returned, all through the guard", async () => {
-    const image = { type: "image", data: "aGk=", mimeType: "image/png" } as const;
+    const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
     const result = await call(async () => ({
       output: [
         { from: "emit", value: { a: 1 } },
         { from: "console", level: "warn", text: "careful" },
         { from: "emit", value: image },
         { from: "emit", value: { type: "text", text: "as it is" } },
+        { from: "emit", value: { ...image, data: "aGk=" } },
       ],
       end: { how: "returned", value: "done" },
     }));
@@ -46,9 +47,10 @@ describe("what it shows", () => {
       { type: "text", text: "[console.warn] careful" },
       image,
       { type: "text", text: "as it is" },
+      { type: "text", text: "[an image (image/png) that is no PNG, JPEG, GIF or WebP]" },
       { type: "text", text: "done" },
     ]);
-    expect(result).toMatchObject({ isError: false, details: { mode: "script", timeoutMs: 30_000, guarded: 5 } });
+    expect(result).toMatchObject({ isError: false, details: { mode: "script", timeoutMs: 30_000, guarded: 6 } });
   });
 
   test("[MS2] what cannot be written hides nothing else of it", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { tellOfUpstreams, warningLine } from "../../../../local-agent/daemon/upstream-news.ts";
+import { warningLine } from "../../../../local-agent/adapter/config/config-text.ts";
+import { tellOfUpstreams } from "../../../../local-agent/daemon/upstream-news.ts";
 import { adapterUnderTest } from "../../../support/adapter-under-test.ts";
 import { echo, poolUnderTest } from "../../../support/pool-under-test.ts";
 import { serverDefinition } from "../../../support/server-definitions.ts";
