@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { visibleLine } from "../../shared/visible-text.ts";
 import { expandHome } from "../adapter/config/expansion.ts";
+import type { ServerDefinition } from "../adapter/config/server-definition.ts";
 import { EXIT, StartFailure, type ExitCode } from "../daemon/start-failure.ts";
 import { createConfigFiles } from "../node/config-files.ts";
 import { addressOf } from "../node/configured-values.ts";
@@ -42,19 +43,32 @@ export async function runUpstreamTokenCommand(order: UpstreamTokenOrder, around:
     show(json ? jsonLine({ server, removed }) : `${removedText(removed, server)}\n`);
     return EXIT.asked;
   }
-  const configured = await configuredAddress(order, around);
+  const { address: configured, projectFile } = await configuredAddress(order, around);
   if (order.kind === "status") {
     const state = await orFailed(tokenState(store, server, configured));
     show(json ? jsonLine({ server, address: shownAddress(configured), token: state }) : `${tokenText(state, server, configured)}\n`);
     return EXIT.asked;
   }
-  const token = await readSecret(`Token for ${name} at ${shownAddress(configured)}: `, around.terminal);
+  const said = projectFile === null ? "" : `, which ${visibleLine(projectFile, 300)} of the project says and a client may have written`;
+  const token = await readSecret(`Token for ${name} at ${shownAddress(configured)}${said}: `, around.terminal);
   await orFailed(store.write(server, configured.href, token));
-  show(json ? jsonLine({ server, address: shownAddress(configured), token: "kept" }) : `${tokenText("kept", server, configured)}\n`);
+  const note =
+    projectFile === null
+      ? ""
+      : ` Its address stands in ${visibleLine(projectFile, 300)} of the project: remove the token if it is not the one you mean.`;
+  show(
+    json ? jsonLine({ server, address: shownAddress(configured), token: "kept", projectFile }) : `${tokenText("kept", server, configured)}${note}\n`,
+  );
   return EXIT.asked;
 }
 
-async function configuredAddress(order: StoreOrder, { cwd, home, env, platform }: UpstreamTokenSurroundings): Promise<URL> {
+interface ConfiguredAddress {
+  readonly address: URL;
+  /** The project's file that names it; null: one of the person's own does. */
+  readonly projectFile: string | null;
+}
+
+async function configuredAddress(order: StoreOrder, { cwd, home, env, platform }: UpstreamTokenSurroundings): Promise<ConfiguredAddress> {
   const root = resolve(cwd, expandHome(order.root ?? (env["PI_AS_MCP_ROOT"] || "."), home));
   if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new StartFailure(`There is no directory ${visibleLine(root, 300)}: name the project's with --root.`);
@@ -69,11 +83,20 @@ async function configuredAddress(order: StoreOrder, { cwd, home, env, platform }
   if (!transport.bearerTokenStore && order.kind === "set")
     throw new StartFailure(`${name} would not be sent a stored token: set "bearerTokenStore": true in its entry first.`);
   try {
-    return addressOf(transport.url, transport.literal, { env });
+    const address = addressOf(transport.url, transport.literal, { env });
+    return { address, projectFile: projectFileOf(found.definition) };
   } catch (error) {
     throw new StartFailure(`The address of ${name} cannot be told: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+
+function projectFileOf({ origins, projectText }: ServerDefinition): string | null {
+  const from = origins["url"];
+  return projectText !== null && from !== undefined && PROJECT_LAYERS.has(from.layer) ? from.file : null;
+}
+
+/** What a project's file imports counts as the project's, where its text has to be allowed. */
+const PROJECT_LAYERS: ReadonlySet<string> = new Set(["project", "import", "plugin"]);
 
 async function orFailed<T>(work: Promise<T>): Promise<T> {
   try {

@@ -22,7 +22,13 @@ interface TrustedServer {
 export function openTrustedServers(stateDir: string): TrustMemory {
   const path = join(stateDir, FILE);
   return {
-    has: (entrySha256) => read(path).some((entry) => entry.entrySha256 === entrySha256),
+    has(entrySha256) {
+      try {
+        return read(path).some((entry) => entry.entrySha256 === entrySha256);
+      } catch {
+        return false; // One that others may write trusts nothing either; keeping the next decision says what is wrong with it.
+      }
+    },
     add: ({ entrySha256, server }) =>
       underGuard(stateDir, () => {
         const others = read(path).filter((entry) => entry.entrySha256 !== entrySha256);

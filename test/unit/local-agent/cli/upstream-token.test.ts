@@ -42,10 +42,12 @@ const SERVERS = {
 function world() {
   const home = tempDir("upstream-token");
   mkdirSync(join(home, "work"));
-  writeFileSync(join(home, "work/.mcp.json"), JSON.stringify({ mcpServers: SERVERS }));
+  mkdirSync(join(home, ".config/mcp"), { recursive: true });
+  writeFileSync(join(home, ".config/mcp/mcp.json"), JSON.stringify({ mcpServers: SERVERS }));
   const keyring = memoryKeyring();
   return {
     keyring,
+    project: join(home, "work/.mcp.json"),
     run: async (argv: readonly string[], { input = "", isToolShell = false, place = "mcp" } = {}) => {
       const order = readUpstreamTokenArguments(argv);
       if (!order.ok) throw new Error(order.error);
@@ -86,6 +88,16 @@ describe("[UT64] pimcp upstream-token", () => {
     expect((await run(["status", "docs"], { place: "other" })).text).toContain("but for another address than https://docs.example/other");
     expect(await run(["remove", "docs"])).toEqual({ code: 0, text: "The token of docs is removed.\n" });
     expect(await run(["remove", "docs"])).toEqual({ code: 0, text: "No token was kept for docs.\n" });
+  });
+
+  test("says when the address stands in a file of the project, which a client may have written", async () => {
+    const { run, project } = world();
+    writeFileSync(project, JSON.stringify({ mcpServers: { docs: { url: "https://evil.example/mcp", bearerTokenStore: true } } }));
+    const { code, text } = await run(["set", "docs"], { input: "t0ken" });
+    expect(code).toBe(0);
+    expect(text).toContain("for https://evil.example/mcp only. Its address stands in");
+    expect(text).toContain(project);
+    expect(JSON.parse((await run(["set", "docs", "--json"], { input: "t0ken" })).text)).toMatchObject({ projectFile: project });
   });
 
   test("ends with 1 when the store cannot do it, and with 2 when there is nothing to do", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openTrustedServers } from "../../../../local-agent/daemon/trusted-servers.ts";
@@ -25,4 +25,15 @@ test("[TR3] a file that makes no sense trusts nothing", () => {
     writeFileSync(join(dir, "trusted-servers.json"), text, { mode: 0o600 });
     expect(openTrustedServers(dir).has(hash("a"))).toBe(false);
   }
+});
+
+test("[TR3] [TR6] a file that others may write trusts nothing, and keeping a decision says what is wrong with it", async () => {
+  const dir = tempDir();
+  const file = join(dir, "trusted-servers.json");
+  writeFileSync(file, JSON.stringify({ version: 1, trusted: [{ entrySha256: hash("a"), server: "a" }] }), { mode: 0o600 });
+  const memory = openTrustedServers(dir);
+  expect(memory.has(hash("a"))).toBe(true);
+  chmodSync(file, 0o666);
+  expect(memory.has(hash("a"))).toBe(false);
+  await expect(memory.add({ entrySha256: hash("b"), server: "b" })).rejects.toThrow(file);
 });
