@@ -77,10 +77,11 @@ async function sent(ports: PassedCallPorts, call: Running): Promise<JsonObject> 
   }
   const grant = ports.grants.give();
   const tellClient = progressTo({ context, writable: scope.writable });
-  const { requestState: _state, inputResponses: _responses, ...rest } = params;
+  // Whatever else the client wrote was shown to nobody; a `task` of 2025-11-25 would even detach the run from this call.
+  const meta = params["_meta"];
   const outcome = await passRequest(ports, {
     upstream: tool.upstream,
-    request: { method: "tools/call", params: { ...rest, name: tool.item.name, arguments: args } },
+    request: { method: "tools/call", params: { name: tool.item.name, arguments: args, ...(isJsonObject(meta) && { _meta: meta }) } },
     digest,
     caller,
     context,

@@ -154,7 +154,8 @@ function serveResources(passing: Passing, capabilities: ServerCapabilities): voi
   server.setRequestHandler("resources/read", async (request, context) => {
     const { uri } = request.params;
     const upstream = await ownerOf(passing, context, uri);
-    const params = request.params as unknown as JsonObject;
+    const { _meta } = request.params as unknown as JsonObject;
+    const params: JsonObject = { uri, ...(isJsonObject(_meta) && { _meta }) };
     const digest = digestOf("resources/read", { uri });
     const result = await pass(passing, context, { upstream, request: { method: "resources/read", params }, digest, uri });
     return keptPrivately(result) as unknown as ReadResourceResult;

@@ -182,6 +182,23 @@ describe("a call", () => {
     expect(called).toEqual(["echo"]);
   });
 
+  test.each(ALL)("[PT22] [PT26] of a $era client brings a $speaks upstream no member that was not shown, a task neither", async ({ era, speaks }) => {
+    await using surface = passingSurface({ everything: everything(speaks) });
+    const send = (method: string, named: string, params: Record<string, unknown>) => {
+      const message = { id: 1, method, params: { ...params, task: { ttl: 60_000 }, extra: 1 } };
+      return surface.surface.handle(requestOf(era, message, { "mcp-name": named }), context()).then(reply);
+    };
+    expect((await send("tools/call", "echo", { name: "echo", arguments: { text: "hi" } })).result?.["content"]).toEqual([
+      { type: "text", text: "hi" },
+    ]);
+    expect((await send("resources/read", "test://static-text", { uri: "test://static-text" })).result?.["contents"]).toHaveLength(1);
+    const passed = surface.passage.sent.filter(({ method }) => method === "tools/call" || method === "resources/read");
+    expect(passed.map(({ params: { _meta, ...params } }) => params)).toEqual([
+      { name: "echo", arguments: { text: "hi" } },
+      { uri: "test://static-text" },
+    ]);
+  });
+
   test("[PT22] that was refused is not sent, and its client is told why", async () => {
     const called: string[] = [];
     const beforeCall = () => Promise.resolve({ allowed: false, text: "The person said no." } as const);
