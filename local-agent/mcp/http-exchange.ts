@@ -39,6 +39,8 @@ interface Exchange {
   readonly context: ExchangeContext;
   /** Legacy, where upstreams are passed through. */
   readonly session: Session | null;
+  /** `Connections.age` when it came. */
+  readonly since: number;
 }
 
 /** What clients of both SDKs take as "initialize again". */
@@ -63,6 +65,7 @@ export function createExchangeHandler(options: HttpExchangeOptions): ExchangeHan
       return wholeAnswer(new Response(null, { status: 204 }));
     }
     if (request.method !== "POST") return wholeAnswer(methodNotAllowed());
+    const since = passThrough?.parts.connections.age ?? 0;
     const read = await readMessage(request);
     if (!read.ok) return wholeAnswer(read.error);
     const headers = acceptingBoth(request.headers);
@@ -70,7 +73,7 @@ export function createExchangeHandler(options: HttpExchangeOptions): ExchangeHan
     const era = (await isLegacyRequest(probe, read.value.body)) ? "legacy" : "modern";
     const found = (era === "legacy" ? passThrough?.find(context.principal.id, headers) : undefined) ?? NO_SESSION;
     if (found.at === "refused") return wholeAnswer(refusal(404, null, SESSION_GONE, "this session is over: initialize again"));
-    return answer({ ...read.value, era, headers, url: request.url, context, session: found.at === "session" ? found.session : null });
+    return answer({ ...read.value, era, headers, url: request.url, context, since, session: found.at === "session" ? found.session : null });
   };
 
   async function answer(exchange: Exchange): Promise<ExchangeAnswer> {
@@ -95,7 +98,7 @@ const OF_UPSTREAMS = /^(?:tools|prompts|resources|completion)\//;
 
 /** Null: an exchange as it is without upstreams. */
 async function answerPassing(options: HttpExchangeOptions, passThrough: PassThrough, exchange: Exchange): Promise<Response | null> {
-  const { message, era, session, body } = exchange;
+  const { message, era, session, since, body } = exchange;
   if (message.kind === "response" && session !== null) {
     passThrough.answered(session, body);
     return new Response(null, { status: 202 });
@@ -103,7 +106,7 @@ async function answerPassing(options: HttpExchangeOptions, passThrough: PassThro
   if (message.kind !== "request" || isAboutTask(message)) return null;
   let writable = (): boolean => true;
   const scope = { ...scopeOf(exchange), writable: () => writable() };
-  const server = (): Server => createProtocolServer(options, era, scope, { session, connection: "" });
+  const server = (): Server => createProtocolServer(options, era, scope, { session, connection: "", since });
   const passing = { ...exchange, server, inner: (signal: AbortSignal | null) => innerRequest(exchange, signal), keepAliveMs: options.keepAliveMs };
   if (era === "legacy") return message.method === "initialize" ? beginSession(passThrough, passing, message.params) : null;
   const response = await answerModern(passThrough, passing);
@@ -123,7 +126,8 @@ function scopeOf({ context: { principal, x, signal, gone } }: Exchange): CallSco
 async function answerCall(options: HttpExchangeOptions, live: LiveCalls, exchange: Exchange, id: RpcId): Promise<ExchangeAnswer> {
   const scope = openCallScope(exchange, id, { live, timers: options.timers, lifeMs: options.lifeMs });
   if (scope.signal.aborted) return wholeAnswer(new Response(null, { status: 499 }));
-  const server = createProtocolServer(options, exchange.era, scope, { session: exchange.session, connection: "" });
+  const { session, since } = exchange;
+  const server = createProtocolServer(options, exchange.era, scope, { session, connection: "", since });
   scope.signal.addEventListener("abort", () => void server.close(), { once: true });
   const served =
     exchange.era === "legacy"
@@ -153,11 +157,11 @@ async function answerOther(
   exchange: Exchange,
   serveModern: (request: Request, options: { parsedBody: unknown }) => Promise<Response>,
 ): Promise<ExchangeAnswer> {
-  const { context, era, message, body } = exchange;
+  const { context, era, message, session, since, body } = exchange;
   if (era === "modern" && isAboutTask(message)) return answerAboutTask(options, exchange);
   const response =
     era === "legacy"
-      ? await serveLegacy(options, createProtocolServer(options, era, scopeOf(exchange), { session: exchange.session, connection: "" }), exchange, {
+      ? await serveLegacy(options, createProtocolServer(options, era, scopeOf(exchange), { session, connection: "", since }), exchange, {
           enableJsonResponse: true,
         })
       : await serveModern(innerRequest(exchange, isSubscription(message) ? linkSignals(context.signal, context.gone).signal : null), {

@@ -40,9 +40,11 @@ export interface ServedPlace {
   readonly session: Session | null;
   /** Unique for a connection that lives longer than a request; empty otherwise. */
   readonly connection: string;
+  /** `Connections.age` when the request came or the connection began. */
+  readonly since: number;
 }
 
-const NO_PLACE: ServedPlace = { session: null, connection: "" };
+const NO_PLACE: ServedPlace = { session: null, connection: "", since: 0 };
 
 const INSTRUCTIONS_PROMPT = "pi_as_mcp_instructions";
 

@@ -38,11 +38,12 @@ export function serveOverStdio(options: StdioOptions, streams: StdioStreams): { 
   const end = (): void => ended.abort(new Error("the client closed its end"));
   for (const event of ["end", "close"]) streams.input.once(event, end);
   streams.output.once("error", end);
-  const place = { session: null, connection: randomUUID() };
+  const since = options.passThrough?.parts.connections.age ?? 0;
+  const place = { session: null, connection: randomUUID(), since };
   const handle = serveStdio(
     ({ era }) => {
       const server = (): Server => createProtocolServer(options, era, scope, place);
-      const caller = { principal: scope.principal, place: place.connection, era, capabilities: {}, logLevel: null };
+      const caller = { principal: scope.principal, since, place: place.connection, era, capabilities: {}, logLevel: null };
       return options.passThrough === undefined ? server() : options.passThrough.learn(caller).then(server);
     },
     { transport, onerror: (error) => options.log.event("warn", "stdio.complained", { error: error.name }) },

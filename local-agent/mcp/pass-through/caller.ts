@@ -9,6 +9,8 @@ import type { LinkUse } from "./upstream-link.ts";
 
 export interface Caller {
   readonly principal: Principal;
+  /** `Connections.age` when its request began: whose access was taken back since gets no connection. */
+  readonly since: number;
   /** Of the legacy session or the stdio connection; empty: none. What one place asks and is told stays there. */
   readonly place: string;
   readonly era: Era;
@@ -25,6 +27,7 @@ const DEFAULT_LEVEL: LoggingLevel = "info";
 export interface CallerPlace {
   readonly era: Era;
   readonly principal: Principal;
+  readonly since: number;
   /** Legacy over HTTP: null for a client without one. */
   readonly session: Session | null;
   /** Of a connection that lives longer than a request (stdio); empty otherwise. */
@@ -32,12 +35,13 @@ export interface CallerPlace {
 }
 
 export function callerOf(place: CallerPlace, server: Server, context: ServerContext): Caller {
-  const { era, principal, session } = place;
+  const { era, principal, since, session } = place;
   if (era === "modern") {
     const envelope: Readonly<Record<string, unknown>> = { ...context.mcpReq.envelope };
     const logLevel = envelope[LOG_LEVEL_META_KEY];
     return {
       principal,
+      since,
       place: place.connection,
       era,
       capabilities: askable(envelope[CLIENT_CAPABILITIES_META_KEY]),
@@ -46,6 +50,7 @@ export function callerOf(place: CallerPlace, server: Server, context: ServerCont
   }
   return {
     principal,
+    since,
     place: session?.key ?? place.connection,
     era,
     // Over HTTP without a session a question would find nobody.

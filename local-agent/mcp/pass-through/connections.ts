@@ -15,7 +15,9 @@ export interface Connections {
   use<T>(upstream: string, caller: Caller, use: LinkUse, run: (link: UpstreamLink) => Promise<T>): Promise<Result<T, string>>;
   /** What the upstream is known to be able to do, from any connection; null: none was made yet. */
   facts(upstream: string): Pick<UpstreamLink, "capabilities" | "instructions"> | null;
-  /** Ends every connection of these clients. */
+  /** How often access was taken back until now. */
+  readonly age: number;
+  /** Ends every connection of these clients, and gives none to a request of theirs that began before. */
   forget(isTheirs: (principalId: string) => boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,6 +48,9 @@ const FAILED_MS = 5000;
 /** A person may have to allow it first. Nobody's request waits that long (offers.ts). */
 const CONNECT_MS = 180_000;
 
+/** A request does not live to see more of them, other than one that is not to be served any longer. */
+const MAX_FORGOTTEN = 256;
+
 export function createConnections(ports: ConnectionsPorts): Connections {
   return new OpenConnections(ports);
 }
@@ -56,6 +61,9 @@ class OpenConnections implements Connections {
   readonly #eras = new Map<string, Era>();
   readonly #known = new Map<string, Pick<UpstreamLink, "capabilities" | "instructions">>();
   readonly #failed = new Map<string, { readonly at: number; readonly sentence: string }>();
+  /** The last ones, the newest last. */
+  readonly #forgotten: ((principalId: string) => boolean)[] = [];
+  #age = 0;
   #isClosed = false;
 
   constructor(ports: ConnectionsPorts) {
@@ -98,7 +106,14 @@ class OpenConnections implements Connections {
     }
   }
 
+  get age(): number {
+    return this.#age;
+  }
+
   async forget(isTheirs: (principalId: string) => boolean): Promise<void> {
+    this.#age += 1;
+    this.#forgotten.push(isTheirs);
+    if (this.#forgotten.length > MAX_FORGOTTEN) this.#forgotten.shift();
     const own = [...this.#held.values()].filter((entry) => isTheirs(entry.principalId));
     await Promise.all(own.map((entry) => this.#end(entry)));
   }
@@ -113,12 +128,19 @@ class OpenConnections implements Connections {
     // Which connections are needed is known once the first one stands. One that was given up says nothing; then somebody else's is the first.
     for (let first = this.#firstOf(upstream); first !== undefined; first = this.#firstOf(upstream)) await first.link;
     if (this.#isClosed) return err("The agent is leaving.");
+    if (this.#isForgotten(caller)) return err("The access of this client was taken back.");
     const present = this.#held.get(this.#keyOf(upstream, caller));
     if (present !== undefined) return ok(inUse(present));
     const recent = this.#failed.get(upstream);
     if (recent !== undefined && this.#ports.clock.now() - recent.at < FAILED_MS) return err(recent.sentence);
     if (!this.#makeRoom(upstream)) return err(`Too many connections to "${upstream}" are in use. Wait for a call to end.`);
     return ok(inUse(this.#begin(upstream, caller)));
+  }
+
+  /** Whoever began before all that is remembered is taken for one of them. */
+  #isForgotten({ principal, since }: Caller): boolean {
+    const later = this.#age - since;
+    return later > this.#forgotten.length || (later > 0 && this.#forgotten.slice(-later).some((isTheirs) => isTheirs(principal.id)));
   }
 
   #firstOf(upstream: string): Held | undefined {

@@ -13,6 +13,7 @@ export interface PassingExchange {
   readonly message: RpcMessage;
   readonly body: JsonValue;
   readonly context: ExchangeContext;
+  readonly since: number;
   readonly server: () => Server;
   /** The request as the SDK is to see it. */
   readonly inner: (signal: AbortSignal | null) => Request;
@@ -49,8 +50,8 @@ export async function answerModern(passThrough: PassThrough, exchange: PassingEx
   return new Response(response.body === null ? null : endedBy(response.body, () => ended.abort()), response);
 }
 
-function callerOf({ context, era }: PassingExchange, place: string, capabilities: Caller["capabilities"]): Caller {
-  return { principal: context.principal, place, era, capabilities, logLevel: null };
+function callerOf({ context, era, since }: PassingExchange, place: string, capabilities: Caller["capabilities"]): Caller {
+  return { principal: context.principal, since, place, era, capabilities, logLevel: null };
 }
 
 const MAX_URIS = 256;

@@ -17,7 +17,7 @@ import { ManualClock } from "../../../../support/manual-clock.ts";
 import { passageUnderTest } from "../../../../support/passage-under-test.ts";
 import { everything, passingSurface } from "../../../../support/passing-surface.ts";
 import { said, smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
-import { context, legacyRequest, MODERN, modernRequest, reply, toolCall } from "../../../../support/surface-under-test.ts";
+import { context, legacyRequest, MODERN, modernRequest, reply, requestOf, toolCall } from "../../../../support/surface-under-test.ts";
 import { waitUntil } from "../../../../support/wait-until.ts";
 
 describe("connections to an upstream", () => {
@@ -185,12 +185,42 @@ describe("connections to an upstream", () => {
     for (const other of others) expect((await other).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
   });
 
+  test.each(["legacy", "modern"] as const)("[PT83] a %s client's call that began before its access was taken back opens no other", async (era) => {
+    const asked: string[] = [];
+    const leave = Promise.withResolvers<void>();
+    const beforeCall = async ({ principalId }: { readonly principalId: string }) => {
+      asked.push(principalId);
+      if (asked.length <= 2) await leave.promise;
+      return { allowed: true } as const;
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} } }) }, { passage: { beforeCall } });
+    const call = (principal: string) => surface.surface.handle(requestOf(era, toolCall(1, "plain")), context(principal)).then(reply);
+    const calls = [call("grant:1"), call("grant:2")];
+    await waitUntil("somebody is asked about both", () => asked.length === 2);
+    const opened = surface.passage.opened.length;
+    await surface.surface.forget((principalId) => principalId === "grant:1");
+    leave.resolve();
+    const [own, other] = await Promise.all(calls);
+    expect(own?.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("access of this client was taken back") }] });
+    expect(other?.result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+    expect(surface.passage.opened).toHaveLength(opened);
+    // Who asks for the relay asks again under the same name.
+    expect((await call("grant:1")).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+  });
+
   test("[PT86] of one upstream are 16, and none is ended for another's sake while it is made or used", async () => {
     await using under = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {} } }) });
     const connections = createConnections({ passage: under.passage, clock: systemClock, timers: systemTimers, log: silentLog, onChange: () => {} });
     const over = Promise.withResolvers<string>();
     const use = (client: number) => {
-      const caller = { principal: context(`grant:${client}`).principal, place: "", era: "legacy", capabilities: {}, logLevel: null } as const;
+      const caller = {
+        principal: context(`grant:${client}`).principal,
+        since: 0,
+        place: "",
+        era: "legacy",
+        capabilities: {},
+        logLevel: null,
+      } as const;
       return connections.use("small", caller, {}, () => over.promise);
     };
     const uses = Array.from({ length: 17 }, (_, client) => use(client));
