@@ -80,6 +80,7 @@ export async function startBehindRelay(context: AgentContext, mode: RelayMode): 
     configDir: workspaceSettings(configDir, mode.workspace),
     own: token,
     send: parts.setStaticTokens,
+    onEnded: (ids) => void parts.surface.forget((principalId) => ids.some((id) => principalId === `token:${id}`)),
   });
   const page = pageFile === null ? null : await openPage(context, parts.desk, pageFile);
   const url = relay.url + workspacePrefix(mode.workspace);

@@ -24,9 +24,11 @@ export interface TokenDepositsOptions {
   readonly log: Log;
   /** Replaces what the relay knows. Rejects when it was not reached, or is too old to be told. */
   readonly send: (tokens: StaticTokens) => Promise<unknown>;
+  /** The relay knows that these are none any more: no request of theirs comes after this. */
+  readonly onEnded: (ids: readonly string[]) => void;
 }
 
-export function createTokenDeposits({ configDir, own, clock, log, send }: TokenDepositsOptions): TokenDeposits {
+export function createTokenDeposits({ configDir, own, clock, log, send, onEnded }: TokenDepositsOptions): TokenDeposits {
   const ownToken = { id: own.sha256.slice(0, 16), name: OWN_TOKEN_NAME, sha256: own.sha256, scope: ["mcp"] };
   const read = (): StaticTokens => [ownToken, ...staticTokensOf(readCreatedTokens(configDir), clock.now())];
   const readOrNone = (): StaticTokens => {
@@ -38,26 +40,37 @@ export function createTokenDeposits({ configDir, own, clock, log, send }: TokenD
     }
   };
   read(); // What is wrong with the file is said before anything is served.
-  let said = "";
+  let said: StaticTokens = [];
+  /** What the relay answered that it knows. */
+  let known: StaticTokens = [];
+  const told = (tokens: StaticTokens): void => {
+    const ended = known.map(({ id }) => id).filter((id) => !tokens.some((token) => token.id === id));
+    known = tokens;
+    if (ended.length > 0) onEnded(ended);
+  };
   return {
     forHello() {
-      const tokens = readOrNone();
-      said = JSON.stringify(tokens);
-      return tokens;
+      said = readOrNone();
+      return said;
     },
     async reload() {
       const tokens = read();
       await send(tokens).catch((cause: unknown) => {
         throw new Error(`The relay could not be told: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
       });
-      said = JSON.stringify(tokens);
+      said = tokens;
+      told(tokens);
       log.event("info", "tokens.set", { tokens: tokens.length });
     },
     welcomed() {
+      told(said);
       const tokens = readOrNone();
-      if (JSON.stringify(tokens) === said) return;
-      said = JSON.stringify(tokens);
-      send(tokens).catch(() => log.event("warn", "tokens.unsaid"));
+      if (JSON.stringify(tokens) === JSON.stringify(said)) return;
+      said = tokens;
+      send(tokens).then(
+        () => told(tokens),
+        () => log.event("warn", "tokens.unsaid"),
+      );
     },
   };
 }

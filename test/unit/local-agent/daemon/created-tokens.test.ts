@@ -84,7 +84,9 @@ test("[ST12] [ST71] a file that others can read, or that makes no sense, is not 
   expect(() => readCreatedTokens(dir)).toThrow(`${path} is damaged`);
   const own = { token: "t", file: null, sha256: "0".repeat(64) };
   const clock = new ManualClock();
-  expect(() => createTokenDeposits({ configDir: dir, own, clock, log: NO_LOG, send: () => Promise.resolve() })).toThrow("is damaged");
+  expect(() => createTokenDeposits({ configDir: dir, own, clock, log: NO_LOG, send: () => Promise.resolve(), onEnded: () => {} })).toThrow(
+    "is damaged",
+  );
   expect(() => followCreatedTokens(dir, clock, NO_LOG)).toThrow("is damaged");
 });
 
@@ -123,6 +125,7 @@ test("[ST74] what changes while the relay cannot be told is told after its next 
       sent.push(tokens.map(({ name }) => name));
       return Promise.resolve();
     },
+    onEnded: () => {},
   });
   expect(deposits.forHello()).toEqual([{ id: "0".repeat(16), name: "static token", sha256: own.sha256, scope: ["mcp"] }]);
   deposits.welcomed();
@@ -142,4 +145,29 @@ test("[ST74] what changes while the relay cannot be told is told after its next 
   expect(sent).toHaveLength(2);
   chmodSync(join(dir, "tokens.json"), 0o644);
   expect(deposits.forHello().map(({ name }) => name)).toEqual(["static token"]);
+});
+
+test("[PT83] which tokens ended is said once the relay knows it, whether it was told at once or by a later hello", async () => {
+  const dir = tempDir();
+  const ended: (readonly string[])[] = [];
+  const clock = new ManualClock(0);
+  const own = { token: "t", file: null, sha256: "0".repeat(64) };
+  let isAway = false;
+  const send = () => (isAway ? Promise.reject(new Error("away")) : Promise.resolve());
+  const deposits = createTokenDeposits({ configDir: dir, own, clock, log: NO_LOG, send, onEnded: (ids) => void ended.push(ids) });
+  const [a, b, c] = [await createToken(dir, wish("a"), 0), await createToken(dir, wish("b"), 0), await createToken(dir, wish("c", 1000), 0)];
+  deposits.forHello();
+  deposits.welcomed();
+  await revokeTokens(dir, ["a"]);
+  expect(ended).toEqual([]);
+  await deposits.reload();
+  expect(ended).toEqual([[a.created.id]]);
+  isAway = true;
+  await revokeTokens(dir, ["b"]);
+  await expect(deposits.reload()).rejects.toThrow("away");
+  clock.advance(1000);
+  deposits.forHello();
+  expect(ended).toHaveLength(1);
+  deposits.welcomed();
+  expect(ended.slice(1)).toEqual([[b.created.id, c.created.id]]);
 });
