@@ -43,6 +43,8 @@ interface Held {
 
 const IDLE_MS = 10 * 60_000;
 const MAX_PER_UPSTREAM = 16;
+/** Whatever one client does, others reach the upstream. */
+const MAX_OF_ONE = MAX_PER_UPSTREAM / 2;
 /** An upstream that just failed is not tried for every request of a client that lists. */
 const FAILED_MS = 5000;
 /** A person may have to allow it first. Nobody's request waits that long (offers.ts). */
@@ -133,7 +135,8 @@ class OpenConnections implements Connections {
     if (present !== undefined) return ok(inUse(present));
     const recent = this.#failed.get(upstream);
     if (recent !== undefined && this.#ports.clock.now() - recent.at < FAILED_MS) return err(recent.sentence);
-    if (!this.#makeRoom(upstream)) return err(`Too many connections to "${upstream}" are in use. Wait for a call to end.`);
+    const full = this.#makeRoom(upstream, caller);
+    if (full !== null) return err(full);
     return ok(inUse(this.#begin(upstream, caller)));
   }
 
@@ -199,10 +202,22 @@ class OpenConnections implements Connections {
       : canonicalJson([upstream, principal.id, place, capabilities as JsonObject]);
   }
 
-  #makeRoom(upstream: string): boolean {
+  /** Null: there is room now. Otherwise a sentence. */
+  #makeRoom(upstream: string, { principal }: Caller): string | null {
     const all = [...this.#held.values()].filter((entry) => entry.upstream === upstream);
-    if (all.length < MAX_PER_UPSTREAM) return true;
-    const [oldest] = all.filter((entry) => entry.uses === 0).toSorted((a, b) => a.usedAt - b.usedAt);
+    const own = all.filter((entry) => entry.principalId === principal.id);
+    if (own.length >= MAX_OF_ONE) {
+      return this.#endIdle(own)
+        ? null
+        : `This client uses ${MAX_OF_ONE} connections to "${upstream}", the most it may have. Wait for one of its calls to end.`;
+    }
+    if (all.length < MAX_PER_UPSTREAM || this.#endIdle(all)) return null;
+    return `Too many connections to "${upstream}" are in use. Wait for a call to end.`;
+  }
+
+  /** Ends the one that was idle longest; false: none is idle. */
+  #endIdle(entries: readonly Held[]): boolean {
+    const [oldest] = entries.filter((entry) => entry.uses === 0).toSorted((a, b) => a.usedAt - b.usedAt);
     if (oldest === undefined) return false;
     void this.#end(oldest);
     return true;

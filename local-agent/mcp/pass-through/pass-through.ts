@@ -1,8 +1,10 @@
 /** Exposed upstreams behind the MCP surface: what outlives a request, and how a request's server comes to serve them. */
 import { randomUUID } from "node:crypto";
 import { createMcpHandler, type Server, type ServerCapabilities } from "@modelcontextprotocol/server";
-import type { JsonValue } from "../../../shared/json.ts";
+import { isJsonObject, type JsonValue } from "../../../shared/json.ts";
+import { isRpcId, RPC, rpcError } from "../../../shared/jsonrpc.ts";
 import type { Clock, Log, Timers } from "../../../shared/ports.ts";
+import { createFairShare } from "../fair-share.ts";
 import type { ToolCallPorts } from "../tool-call.ts";
 import { abortOf } from "./abort-of.ts";
 import type { Caller } from "./caller.ts";
@@ -65,6 +67,8 @@ export interface PassThroughPorts {
 const LEARN_MS = 5000;
 const SUBSCRIBE_MS = 10_000;
 const MAX_LISTENING = 16;
+/** Whatever one client does, others hear of changes. */
+const MAX_OF_ONE = MAX_LISTENING / 2;
 const MAX_INSTRUCTIONS = 4000;
 const ANY: ServerCapabilities = {
   tools: { listChanged: true },
@@ -85,6 +89,7 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
   };
   const parts: PassingParts = { ...ports, passage, seal, connections, parked, changes, grants: createGrants(randomUUID), onLate };
   let listening = 0;
+  const share = createFairShare(MAX_OF_ONE);
 
   return {
     parts,
@@ -97,15 +102,13 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
     find: (principalId, headers) => sessions.find(principalId, headers.get("mcp-session-id")),
     answered: (session, answer) => void questions.deliver(session, answer),
     async listen(caller, stream) {
-      const isFull = listening >= MAX_LISTENING;
-      if (!isFull) await hold(caller, stream);
+      if (listening >= MAX_LISTENING) return refused(stream.body, `${MAX_LISTENING} streams of changes are open, which is the most.`);
+      const leave = share.take(caller.principal.id);
+      if (leave === undefined)
+        return refused(stream.body, `This client has ${MAX_OF_ONE} streams of changes open, which is the most. End one of them first.`);
+      await hold(caller, stream, leave);
       const bus = changes.bus(caller.principal.id);
-      const handler = createMcpHandler(stream.server, {
-        legacy: "reject",
-        bus,
-        keepAliveMs: stream.keepAliveMs,
-        ...(isFull && { maxSubscriptions: 0 }),
-      });
+      const handler = createMcpHandler(stream.server, { legacy: "reject", bus, keepAliveMs: stream.keepAliveMs });
       return handler.fetch(stream.request, { parsedBody: stream.body });
     },
     async forget(isTheirs) {
@@ -120,31 +123,49 @@ export function createPassThrough(passage: Passage, ports: PassThroughPorts): Pa
   };
 
   /** The connections stay open as long as somebody listens. Resolves when the upstreams were asked. */
-  async function hold(caller: Caller, { uris, signal, ended }: ListenStream): Promise<void> {
+  async function hold(caller: Caller, { uris, signal, ended }: ListenStream, leave: () => void): Promise<void> {
     const over = AbortSignal.any([signal, ended.signal]);
     // Who left while the upstreams were tried never ends again.
-    if (over.aborted) return;
+    if (over.aborted) return leave();
     listening += 1;
-    over.addEventListener("abort", () => (listening -= 1), { once: true });
-    const asked = passage.upstreams.map((upstream) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const held = connections.use(upstream, caller, {}, async (link) => {
-        await link.listening;
-        const options = { signal: over, timeoutMs: SUBSCRIBE_MS };
-        const wanted = link.capabilities.resources?.subscribe === true ? uris : [];
-        const stops = await Promise.all(wanted.map((uri) => link.subscribe(uri, options).catch(() => () => {})));
-        resolve();
-        await Promise.race([abortOf(over), link.closed]);
-        for (const stop of stops) stop();
-      });
-      held.then(
-        () => resolve(),
-        () => resolve(),
-      );
-      return promise;
-    });
+    const end = (): void => {
+      listening -= 1;
+      leave();
+    };
+    over.addEventListener("abort", end, { once: true });
+    const asked = passage.upstreams.map((upstream) => heldOpen(connections, upstream, caller, { uris, over }));
     await within(LEARN_MS, ports.timers, Promise.all(asked));
   }
+}
+
+/** Holds the caller's connection until `over`. Resolves when the upstream was asked for its changes, or cannot be. */
+function heldOpen(
+  connections: Connections,
+  upstream: string,
+  caller: Caller,
+  { uris, over }: { readonly uris: readonly string[]; readonly over: AbortSignal },
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const held = connections.use(upstream, caller, {}, async (link) => {
+    await link.listening;
+    const options = { signal: over, timeoutMs: SUBSCRIBE_MS };
+    const wanted = link.capabilities.resources?.subscribe === true ? uris : [];
+    const stops = await Promise.all(wanted.map((uri) => link.subscribe(uri, options).catch(() => () => {})));
+    resolve();
+    await Promise.race([abortOf(over), link.closed]);
+    for (const stop of stops) stop();
+  });
+  held.then(
+    () => resolve(),
+    () => resolve(),
+  );
+  return promise;
+}
+
+/** As the SDK refuses a stream, with a sentence of ours. */
+function refused(body: JsonValue, sentence: string): Response {
+  const id = isJsonObject(body) && isRpcId(body["id"]) ? body["id"] : null;
+  return new Response(rpcError(id, RPC.internalError, sentence), { headers: { "Content-Type": "application/json" } });
 }
 
 /** Whoever comes while an upstream is tried waits for the same attempt: some upstreams cannot run twice. */

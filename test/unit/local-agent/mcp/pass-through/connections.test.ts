@@ -81,6 +81,33 @@ describe("connections to an upstream", () => {
     for (const { result } of await Promise.all(working16)) expect(result?.["content"]).toEqual([{ type: "text", text: "worked" }]);
   });
 
+  test("[PT81] one client has eight at most, of which the idle ones give way, and shuts nobody out", async () => {
+    let working = 0;
+    const more = Promise.withResolvers<void>();
+    const run: SmallRun = () => {
+      working += 1;
+      return more.promise.then(() => said("worked"));
+    };
+    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {}, works: { run } } }) });
+    const begin = async () => {
+      const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
+      const { response } = await surface.surface.handle(legacyRequest({ id: 0, method: "initialize", params }), context());
+      return { "mcp-session-id": response.headers.get("mcp-session-id") ?? "" };
+    };
+    const call = async (tool: string, principal = "grant:1") =>
+      reply(await surface.surface.handle(legacyRequest(toolCall(1, tool), principal === "grant:1" ? await begin() : {}), context(principal)));
+    for (let session = 0; session < 9; session++) expect((await call("plain")).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+    const busy = Array.from({ length: 8 }, () => call("works"));
+    await expect.poll(() => working).toBe(8);
+    expect((await call("plain")).result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("This client uses 8 connections") }],
+    });
+    expect((await call("plain", "grant:2")).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
+    more.resolve();
+    for (const { result } of await Promise.all(busy)) expect(result?.["content"]).toEqual([{ type: "text", text: "worked" }]);
+  });
+
   test("[PT9] [PT83] that are ended while they are being made keep no other client from the upstream", async () => {
     let opened = 0;
     const small = smallUpstream("legacy", { tools: { plain: {} } });

@@ -246,17 +246,20 @@ describe("changes at an upstream", () => {
     expect(await heard("plain")).toBe(false);
   });
 
-  test("[PT73] are told on 16 streams at most", async () => {
+  test("[PT73] are told on 16 streams at most, and on 8 of one client", async () => {
     await using surface = passingSurface({ everything: everything("legacy") });
-    const exchanges = Array.from({ length: 17 }, () => context());
+    const [one, two, three] = ["grant:1", "grant:2", "grant:3"];
+    const exchanges = [...Array.from({ length: 9 }, () => one), ...Array.from({ length: 8 }, () => two), three].map((id) => context(id));
     const answers: Record<string, unknown>[] = [];
     for (const exchange of exchanges) {
       const listen = modernRequest({ id: "l", method: "subscriptions/listen", params: { notifications: { toolsListChanged: true } } });
       const { response } = await surface.surface.handle(listen, exchange);
       answers.push(response.headers.get("content-type")?.startsWith("text/event-stream") ? await eventsOf(response).next() : await response.json());
     }
+    const [ofOne] = answers.splice(8, 1);
     expect(answers.slice(0, 16).every((answer) => answer["method"] === "notifications/subscriptions/acknowledged")).toBe(true);
-    expect(answers[16]).toMatchObject({ error: { message: "Subscription limit reached" } });
+    expect(ofOne).toMatchObject({ id: "l", error: { message: expect.stringContaining("This client has 8 streams of changes open") } });
+    expect(answers[16]).toMatchObject({ id: "l", error: { message: expect.stringContaining("16 streams of changes are open") } });
     for (const exchange of exchanges) exchange.leave.abort(new Error("left"));
   });
 
