@@ -11,8 +11,8 @@ export interface Changes {
   publish(principalId: string, change: Change): void;
   /** For the streams of a modern client. */
   bus(principalId: string): ServerEventBus;
-  /** A stream that a legacy client reads now; the returned function says that it ends. */
-  announce(principalId: string, session: Session | null, tell: (change: Change) => void): () => void;
+  /** A stream that a legacy client reads now; the returned function says that it ends. `tell`: false when it could not be told. */
+  announce(principalId: string, session: Session | null, tell: (change: Change) => boolean): () => void;
 }
 
 const MAX_UNTOLD = 64;
@@ -20,7 +20,7 @@ const MAX_UNTOLD = 64;
 interface Announcer {
   readonly principalId: string;
   readonly session: Session | null;
-  readonly tell: (change: Change) => void;
+  readonly tell: (change: Change) => boolean;
 }
 
 /** @param sessionsOf a client's sessions of which something is remembered */
@@ -34,8 +34,7 @@ export function createChanges(sessionsOf: (principalId: string) => readonly Sess
       const told = new Set<string>();
       for (const announcer of announcers) {
         if (announcer.principalId !== principalId || !concerns(announcer.session, change)) continue;
-        announcer.tell(change);
-        if (announcer.session !== null) told.add(announcer.session.key);
+        if (announcer.tell(change) && announcer.session !== null) told.add(announcer.session.key);
       }
       for (const session of sessionsOf(principalId)) {
         if (!told.has(session.key) && concerns(session, change) && session.untold.size < MAX_UNTOLD) session.untold.add(JSON.stringify(change));
@@ -49,8 +48,7 @@ export function createChanges(sessionsOf: (principalId: string) => readonly Sess
     announce(principalId, session, tell) {
       const announcer = { principalId, session, tell };
       announcers.add(announcer);
-      for (const untold of session?.untold ?? []) tell(parseJson(untold) as unknown as Change);
-      session?.untold.clear();
+      for (const untold of session?.untold ?? []) if (tell(parseJson(untold) as unknown as Change)) session?.untold.delete(untold);
       return () => void announcers.delete(announcer);
     },
   };

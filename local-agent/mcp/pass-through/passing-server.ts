@@ -68,6 +68,7 @@ export function servePassed(passing: Passing): void {
 function tellConnection({ server, parts, principal, scope }: Passing): void {
   const end = parts.changes.announce(principal.id, null, (change) => {
     server.notification(notificationOf(change)).catch(() => undefined);
+    return true;
   });
   scope.signal.addEventListener("abort", end, { once: true });
 }
@@ -274,8 +275,10 @@ async function pass(
 function announcing({ era, parts, scope, session, principal, connection }: Passing, context: ServerContext): () => void {
   if (era !== "legacy" || connection !== "") return () => {};
   return parts.changes.announce(principal.id, session, (change) => {
+    if (!scope.writable()) return false;
     const { method, params } = notificationOf(change);
-    if (scope.writable()) tell(context, method, params);
+    tell(context, method, params);
+    return true;
   });
 }
 
