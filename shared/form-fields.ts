@@ -63,6 +63,8 @@ export function formFields(schema: JsonObject): Result<FormField[], string> {
     const of = properties[name];
     const field = isJsonObject(of) ? fieldOf(of, { name, required: required.has(name), ...wordsOf(of, name) }) : undefined;
     if (field === undefined) return err(`the form's field ${JSON.stringify(name)} is of a kind that cannot be asked`);
+    const count = "choices" in field ? field.choices.length : 0;
+    if (count > MAX_CHOICES) return err(`the form's field ${JSON.stringify(name)} has ${count} choices, ${MAX_CHOICES} are the most`);
     fields.push(field);
   }
   return ok(fields);
@@ -160,16 +162,14 @@ function manyOf(of: JsonObject, every: EveryField): FormField | undefined {
 function choicesOf(of: JsonObject): FormChoice[] | undefined {
   const titled = of["oneOf"] ?? of["anyOf"];
   if (Array.isArray(titled)) {
-    return titled.slice(0, MAX_CHOICES).flatMap((choice: JsonValue) => {
+    return titled.flatMap((choice: JsonValue) => {
       if (!isJsonObject(choice) || typeof choice["const"] !== "string") return [];
       return [{ value: choice["const"], title: textOf(choice["title"]) || choice["const"] }];
     });
   }
   if (!Array.isArray(of["enum"])) return undefined;
   const titles = textsOf(of["enumNames"]);
-  return textsOf(of["enum"])
-    .slice(0, MAX_CHOICES)
-    .map((value, index) => ({ value, title: titles[index] ?? value }));
+  return textsOf(of["enum"]).map((value, index) => ({ value, title: titles[index] ?? value }));
 }
 
 function wordsOf(of: JsonObject, name: string): { readonly title: string; readonly description: string } {

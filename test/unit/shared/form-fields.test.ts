@@ -74,6 +74,19 @@ test.each<[string, JsonObject]>([
   expect(fields.ok ? "" : fields.error).toMatch(/^the form/);
 });
 
+test("[TR21] a form with more choices than can be shown is refused, not cut", () => {
+  const values = (count: number) => Array.from({ length: count }, (_, n) => `c${n}`);
+  const asked = (schema: JsonObject) => formFields({ type: "object", properties: { it: schema } });
+  for (const schemaOf of [
+    (count: number): JsonObject => ({ type: "string", enum: values(count) }),
+    (count: number): JsonObject => ({ type: "array", items: { anyOf: values(count).map((value) => ({ const: value })) } }),
+  ]) {
+    expect(asked(schemaOf(501))).toEqual({ ok: false, error: `the form's field "it" has 501 choices, 500 are the most` });
+    const [field] = [asked(schemaOf(500))].flatMap((fields) => (fields.ok ? fields.value : []));
+    expect(field !== undefined && "choices" in field ? field.choices : []).toHaveLength(500);
+  }
+});
+
 test("any schema is a form or a sentence", () => {
   holds(
     property(dictionary(string(), jsonValue()), (schema) => {
