@@ -13,6 +13,7 @@ import type { ToolHost } from "../tools/tool-host.ts";
 import type { AgentContext } from "./agent-parts.ts";
 import { createAttachedAsks, type AttachedAsks } from "./attached-asks.ts";
 import { preparePrivateDirectory } from "./config-dir.ts";
+import { askInTurn, type ProjectQuestion } from "./project-questions.ts";
 import { hasPage } from "./settings.ts";
 import { systemErrorCode } from "./start-failure.ts";
 import { openTrustedServers } from "./trusted-servers.ts";
@@ -95,7 +96,7 @@ async function share({ settings, directories, env, timers, log, lifetime }: Agen
   }
 }
 
-interface ProjectQuestions {
+interface ProjectStart {
   readonly config: UpstreamConfig;
   readonly adapter: Adapter | null;
   readonly trust: ProjectTrust;
@@ -103,16 +104,20 @@ interface ProjectQuestions {
 }
 
 /** The person sees what the project wants before anybody waits for it. What should have been connected from the start is then. */
-function askForProject({ config, adapter, trust, signal }: ProjectQuestions): void {
+function askForProject({ config, adapter, trust, signal }: ProjectStart): void {
+  const questions: ProjectQuestion[] = [];
+  const { projectSettingsText: text } = config;
+  if (text !== null) questions.push({ subject: { server: null, text, files: projectFiles(config) }, onAllowed: () => {} });
   for (const server of config.servers.values()) {
     const subject = server.state === "enabled" ? trustSubject(server.definition) : null;
     if (subject === null || server.state !== "enabled" || trust.known(subject) === "allowed") continue;
     const isEager = connectsAtStart(server.definition.lifecycle);
-    void trust.ask(subject, signal).then(async (isAllowed) => {
-      if (isAllowed && isEager) await adapter?.pool.connect(server.name, { signal, caller: { kind: "pi" } });
-    });
+    const onAllowed = (): void => {
+      if (isEager) void adapter?.pool.connect(server.name, { signal, caller: { kind: "pi" } });
+    };
+    questions.push({ subject, onAllowed });
   }
-  if (config.projectSettingsText !== null) void trust.ask({ server: null, text: config.projectSettingsText, files: projectFiles(config) }, signal);
+  askInTurn(questions, trust, signal);
 }
 
 function projectFiles({ sources }: UpstreamConfig): string[] {
