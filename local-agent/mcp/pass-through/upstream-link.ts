@@ -4,11 +4,20 @@
  * A message of an upstream that says not which request it belongs to (a log line, a legacy upstream's question) is given to the use
  * that began last. All uses of a connection are one client's, so it never reaches another.
  */
-import type { CallToolResult, Client, ClientContext, LoggingLevel, Progress, SubscriptionFilter } from "@modelcontextprotocol/client";
+import type {
+  CallToolResult,
+  Client,
+  ClientContext,
+  LoggingLevel,
+  McpSubscription,
+  Progress,
+  SubscriptionFilter,
+} from "@modelcontextprotocol/client";
 // Of the server's package, so that an agent that exposes nothing does not load the client's: only the code of an error is read.
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Timers } from "../../../shared/ports.ts";
+import { linkSignals } from "../linked-signal.ts";
 import type { Era } from "../protocol-server.ts";
 import type { Listed } from "./listed.ts";
 import type { PassageConnection } from "./passage.ts";
@@ -116,8 +125,8 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
     answerAfterNotices(client);
     const over = new AbortController();
     void closed.then(() => over.abort());
-    const listening =
-      facts.era === "modern" ? listenForLists(client, facts.capabilities, { over: over.signal, timers: ports.timers }) : Promise.resolve();
+    const kept = { over: over.signal, timers: ports.timers };
+    const listening = facts.era === "modern" ? listenForLists(client, facts.capabilities, { ...kept, onBack: () => {} }) : Promise.resolve();
     return {
       upstream,
       era: facts.era,
@@ -133,7 +142,10 @@ export function createLinkParts(upstream: string, ports: LinkPorts) {
           sdkOptions(options),
         )) as unknown as JsonObject,
       setLevel: async (level, options) => void (await client.setLoggingLevel(level, sdkOptions(options))),
-      subscribe: (uri, options) => subscribe(client, facts.era, uri, options),
+      subscribe: (uri, options) =>
+        facts.era === "modern"
+          ? subscribeModern(client, uri, options, { ...kept, onBack: () => changed({ kind: "resource", uri }) })
+          : subscribeLegacy(client, uri, options),
       begin(use) {
         uses.add(use);
         asking.began(use);
@@ -212,39 +224,60 @@ async function send(client: Client, { method, params }: PassedRequest, options: 
   return result as unknown as JsonObject;
 }
 
-async function subscribe(client: Client, era: Era, uri: string, options: LinkRequestOptions): Promise<() => void> {
-  if (era === "modern") {
-    const subscription = await client.listen({ resourceSubscriptions: [uri] }, { timeout: options.timeoutMs });
-    return () => void subscription.close().catch(() => undefined);
-  }
+interface StreamPorts {
+  readonly over: AbortSignal;
+  readonly timers: Timers;
+  /** It stands again: what was to be told meanwhile was not. */
+  readonly onBack: () => void;
+}
+
+async function subscribeLegacy(client: Client, uri: string, options: LinkRequestOptions): Promise<() => void> {
   await client.request({ method: "resources/subscribe", params: { uri } }, sdkOptions(options));
   return () => void client.request({ method: "resources/unsubscribe", params: { uri } }, { timeout: options.timeoutMs }).catch(() => undefined);
 }
 
+async function subscribeModern(client: Client, uri: string, { timeoutMs }: LinkRequestOptions, ports: StreamPorts): Promise<() => void> {
+  const ends = linkSignals(ports.over);
+  const { open } = keptOpen(() => client.listen({ resourceSubscriptions: [uri] }, { signal: ends.signal, timeout: timeoutMs }), {
+    ...ports,
+    over: ends.signal,
+  });
+  const stop = (): void => ends.abort(new Error("unsubscribed"));
+  await open().catch((error: unknown) => {
+    stop();
+    throw error;
+  });
+  return stop;
+}
+
 /** A modern upstream tells of changes only who asks. Resolves after the first attempt. */
-async function listenForLists(
-  client: Client,
-  capabilities: PassageConnection["facts"]["capabilities"],
-  ports: { readonly over: AbortSignal; readonly timers: Timers },
-): Promise<void> {
+async function listenForLists(client: Client, capabilities: PassageConnection["facts"]["capabilities"], ports: StreamPorts): Promise<void> {
   const filter: SubscriptionFilter = {
     ...(capabilities.tools?.listChanged === true && { toolsListChanged: true }),
     ...(capabilities.prompts?.listChanged === true && { promptsListChanged: true }),
     ...(capabilities.resources?.listChanged === true && { resourcesListChanged: true }),
   };
   if (Object.keys(filter).length === 0) return;
-  const again = (how: "local" | "graceful" | "remote"): void => {
-    if (how === "local" || ports.over.aborted) return;
-    const stop = ports.timers.after(RELISTEN_MS, () => void open());
-    ports.over.addEventListener("abort", stop, { once: true });
-  };
+  const { open, again } = keptOpen(() => client.listen(filter, { signal: ports.over, timeout: ACKNOWLEDGE_MS }), ports);
+  // It is asked again; what is listed meanwhile is kept for a moment only.
+  await open().catch(again);
+}
+
+/** A stream that is opened again when the upstream ends it. `open` rejects as the first attempt does; `again` is for the next one. */
+function keptOpen(listen: () => Promise<McpSubscription>, { over, timers, onBack }: StreamPorts) {
   const open = async (): Promise<void> => {
-    try {
-      const subscription = await client.listen(filter, { signal: ports.over, timeout: ACKNOWLEDGE_MS });
-      void subscription.closed.then(again);
-    } catch {
-      again("remote"); // It is asked again; what is listed meanwhile is kept for a moment only.
-    }
+    const { closed } = await listen();
+    void closed.then((how) => {
+      if (how !== "local") again();
+    });
   };
-  await open();
+  const again = (): void => {
+    if (over.aborted) return;
+    const cancel = timers.after(RELISTEN_MS, () => {
+      over.removeEventListener("abort", cancel);
+      void open().then(onBack, again);
+    });
+    over.addEventListener("abort", cancel, { once: true });
+  };
+  return { open, again };
 }

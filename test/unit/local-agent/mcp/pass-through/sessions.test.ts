@@ -1,5 +1,6 @@
 import type { Server } from "@modelcontextprotocol/server";
 import { describe, expect, test } from "vitest";
+import { ManualClock } from "../../../../support/manual-clock.ts";
 import { clientOf, everything, passingSurface, type PassingSurface } from "../../../../support/passing-surface.ts";
 import { smallUpstream, type SmallRun } from "../../../../support/small-upstream.ts";
 import {
@@ -182,6 +183,43 @@ describe("changes at an upstream", () => {
     await waitUntil("an update is told", call);
     await reply(await surface.surface.handle(legacyRequest({ ...subscribe, method: "resources/unsubscribe" }, headers), context()));
     expect(await call()).toBe(false);
+  });
+
+  test("[PT71] a subscription that a modern upstream ends is opened again, and what it may have missed is told", async () => {
+    const clock = new ManualClock();
+    const touched = smallUpstream(MODERN, {
+      tools: { touch: { run: (_args, _context, server) => server.sendResourceUpdated({ uri: "a://b" }).then(() => ({ content: [] })) } },
+      capabilities: { resources: { subscribe: true } },
+    });
+    await using under = passingSurface({ small: touched });
+    const ended = Promise.withResolvers<"graceful">();
+    const listens: unknown[] = [];
+    const open: PassingSurface["passage"]["open"] = async (upstream, options) => {
+      const opened = await under.passage.open(upstream, options);
+      if (!opened.ok) return opened;
+      const { client } = opened.value;
+      const listen = client.listen.bind(client);
+      client.listen = async (filter, listenOptions) => {
+        const stream = await listen(filter, listenOptions);
+        return listens.push(filter) > 1 ? stream : { ...stream, closed: ended.promise.then((how) => stream.close().then(() => how)) };
+      };
+      return opened;
+    };
+    await using surface = passingSurface({}, { passage: { ...under.passage, open }, options: { clock, timers: clock } });
+    const exchange = context();
+    const listen = modernRequest({ id: "l", method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: ["a://b"] } } });
+    const events = eventsOf((await surface.surface.handle(listen, exchange)).response);
+    await events.next();
+    const waiting = clock.waiting;
+    ended.resolve("graceful");
+    await waitUntil("it is about to be opened again", () => clock.waiting > waiting);
+    clock.advance(5000);
+    const updated = { method: "notifications/resources/updated", params: { uri: "a://b" } };
+    expect(await events.next()).toMatchObject(updated);
+    await reply(await surface.surface.handle(modernRequest(toolCall(1, "touch")), context()));
+    expect(await events.next()).toMatchObject(updated);
+    expect(listens).toEqual([{ resourceSubscriptions: ["a://b"] }, { resourceSubscriptions: ["a://b"] }]);
+    exchange.leave.abort(new Error("left"));
   });
 
   test("[PT71] a subscription that is asked for twice at once is one, and after its connection broke it can be asked for again", async () => {
