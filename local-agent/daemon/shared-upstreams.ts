@@ -239,7 +239,8 @@ function say(socket: Socket, answer: SharedAnswer): void {
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    // Stays: an accept that fails for want of file descriptors is told here, too, and would otherwise end the process.
+    server.on("error", reject);
     server.listen(path, resolve);
   });
 }

@@ -117,7 +117,8 @@ function numbered(exchanges: LocalExchanges | undefined, outgoing: ServerRespons
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? new PortBusyError(host, port) : error));
+    // Stays: an accept that fails for want of file descriptors is told here, too, and would otherwise end the process.
+    server.on("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? new PortBusyError(host, port) : error));
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 }

@@ -86,7 +86,8 @@ function shownHost(host: string): string {
 
 function listen(server: Server, { host, port }: UiServerOptions): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? new UiPortBusy(host, port, error) : error));
+  // Stays: an accept that fails for want of file descriptors is told here, too, and would otherwise end the process.
+  server.on("error", (error: NodeJS.ErrnoException) => reject(error.code === "EADDRINUSE" ? new UiPortBusy(host, port, error) : error));
   server.listen({ host, port, exclusive: true }, () => {
     const address = server.address();
     resolve(typeof address === "object" && address !== null ? address.port : port);

@@ -11,6 +11,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 import { callOf, echo, failureOf, useOptions } from "../../support/pool-under-test.ts";
 import { NEVER, ScriptedUpstreams } from "../../support/scripted-upstreams.ts";
 import { serverDefinition } from "../../support/server-definitions.ts";
+import { withFailedAccepts } from "../../support/failed-accepts.ts";
 import { goodServer, sharingUnderTest, type SharingUnderTest } from "../../support/sharing-under-test.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { waitUntil } from "../../support/wait-until.ts";
@@ -72,6 +73,12 @@ test("[SH1] the socket and its directory are private, and gone with the agent", 
   expect([statSync(directory).mode & 0o777, statSync(join(directory, socket)).mode & 0o777]).toEqual([0o700, 0o600]);
   await sharing.close();
   expect(sharing.sockets()).toEqual([]);
+});
+
+test("[SH1] connections that cannot be accepted, for want of file descriptors, end nothing", async () => {
+  const sharing = await withFailedAccepts(() => sharingUnderTest([definition], goodServer()));
+  const client = await attached(sharing);
+  expect(client.lines[2]).toMatchObject({ id: 0 });
 });
 
 test("[SH2] one line says what is wanted, and is answered with that it waits and that it is attached", async () => {

@@ -4,6 +4,7 @@ import { createServer, connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createLocalHttp, PortBusyError, type LocalHttp } from "../../../local-agent/mcp/local-http.ts";
+import { withFailedAccepts } from "../../support/failed-accepts.ts";
 import { text, untilAborted } from "../../support/scripted-tools.ts";
 import { MODERN, reply, surfaceUnderTest, toolCall, type Message } from "../../support/surface-under-test.ts";
 import { waitUntil } from "../../support/wait-until.ts";
@@ -118,6 +119,12 @@ describe("who gets in", () => {
     const missed = await fetch(server.url.replace("/mcp", "/other"), { headers });
     expect([missed.status, await missed.json()]).toMatchObject([404, { error: expect.stringContaining("/mcp") }]);
   });
+});
+
+test("[MC42] connections that cannot be accepted end nothing", async () => {
+  const own = await withFailedAccepts(() => createLocalHttp({ handler: surface.handle, host: "127.0.0.1", port: 0, tokenSha256s: [sha256(TOKEN)] }));
+  onTestFinished(() => own.close());
+  expect((await fetch(own.url, { headers })).status).toBe(405);
 });
 
 test("[MC42] a taken port is an error that names it", async () => {

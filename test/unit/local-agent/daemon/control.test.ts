@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { askAgent } from "../../../../local-agent/daemon/control-client.ts";
 import { controlPath, serveControl } from "../../../../local-agent/daemon/control-server.ts";
 import type { ControlRequest } from "../../../../local-agent/daemon/control-protocol.ts";
+import { withFailedAccepts } from "../../../support/failed-accepts.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { waitUntil } from "../../../support/wait-until.ts";
@@ -48,6 +49,11 @@ test("[ST60] is a socket of 0600 in a directory of 0700, replaces one that a kil
   await server.close();
   await waitUntil("the open connection has ended", waiting.isClosed);
   await expect(askAgent(path, { method: "grants.list" })).rejects.toThrow("The running agent cannot be asked (ENOENT)");
+});
+
+test("[ST61] still answers after connections that could not be accepted", async () => {
+  const { path } = await withFailedAccepts(() => serving());
+  expect(await askAgent(path, { method: "grants.list" })).toBe("done");
 });
 
 test("[ST61] hands over what was asked, and gives back the result or the sentence", async () => {

@@ -10,6 +10,7 @@ import { startUiServer, UiPortBusy, type UiServer } from "../../../../local-agen
 import { deskUnderTest, exampleAuthorization, exampleGrant, type DeskUnderTest } from "../../../support/desk-under-test.ts";
 import { exampleQuestion } from "../../../support/page-states.ts";
 import { rawRequest, type RawAnswer } from "../../../support/raw-http.ts";
+import { withFailedAccepts } from "../../../support/failed-accepts.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 
 const SECRET = "0123456789abcdef0123456789abcdef";
@@ -281,6 +282,11 @@ test("[UI72] is answered 503 with a sentence when the relay cannot be reached", 
     await rawRequest({ port: server.port, method: "POST", path: "/api/revoke", headers: json, body: '{"ids":"all"}' }),
   ];
   for (const answer of answers) expect([answer.status, answer.body.includes("could not be asked")]).toEqual([503, true]);
+});
+
+test("[UI11] goes on after connections that could not be accepted", async () => {
+  const { server } = await withFailedAccepts(() => serve());
+  expect(await statusOf(server, "/", BEARER)).toBe("200 /");
 });
 
 test("[UI11] fails on a taken port, naming it, and takes no other", async () => {
