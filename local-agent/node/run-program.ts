@@ -24,6 +24,8 @@ export interface ProgramHost {
 
 /** A program that does not end is killed; it was given its time. */
 const GRACE_MS = 200;
+/** After its exit its last words may still be in the pipe; what it left behind and holds the pipe keeps nobody waiting. */
+const LAST_WORDS_MS = 300;
 
 /**
  * Resolves with what it printed on its output, or with how it went wrong, as the end of a sentence about it ("… took longer than
@@ -52,15 +54,23 @@ export async function runProgram(run: ProgramRun, { groups, timers }: ProgramHos
     if (bytes > run.maxBytes) resolve(err(`printed more than ${run.maxBytes} bytes`));
     else chunks.push(chunk);
   });
-  child.once("close", (code, signal) => {
+  let cancelLastWords = (): void => {};
+  const onEnd = (code: number | null, signal: NodeJS.Signals | null): void => {
     if (code === 0) resolve(ok(Buffer.concat(chunks).toString("utf8")));
     else resolve(err(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`));
+  };
+  child.once("close", onEnd);
+  child.once("exit", (code, signal) => {
+    cancelLastWords = timers.after(LAST_WORDS_MS, () => onEnd(code, signal));
   });
   child.stdin?.on("error", () => {});
   child.stdin?.end(run.input);
   const result = await promise;
   cancelTimer();
+  cancelLastWords();
   run.signal.removeEventListener("abort", onAbort);
   await owned.end(GRACE_MS);
+  // What has left the group may hold the other ends for ever.
+  for (const stream of [child.stdin, child.stdout]) stream?.destroy();
   return result;
 }
