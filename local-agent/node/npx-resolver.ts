@@ -52,7 +52,8 @@ export function createNpxResolver(host: NpxHost): NpxResolver {
       if (found !== null) return found;
       if (unfetched.has(call.spec)) return leftToNpm(program, apart);
       const fetched = (await fetchPackage(call, around, host)) ? await findCached(cache, call) : null;
-      if (fetched === null) unfetched.add(call.spec);
+      // Cancelled, it says nothing of the package.
+      if (fetched === null && !around.signal.aborted) unfetched.add(call.spec);
       return fetched ?? leftToNpm(program, apart);
     },
   };

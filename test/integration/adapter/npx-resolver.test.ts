@@ -5,6 +5,7 @@ import { createNpxResolver, type Program } from "../../../local-agent/node/npx-r
 import { createProcessGroups } from "../../../local-agent/node/process-groups.ts";
 import { systemTimers } from "../../../local-agent/node/system-time.ts";
 import { tempDir } from "../../support/temp-dir.ts";
+import { waitUntil } from "../../support/wait-until.ts";
 
 const signal = new AbortController().signal;
 
@@ -47,8 +48,8 @@ function npmWorld(npmScript = "exit 1") {
       utimesSync(root, (age += 1), age);
       return folder;
     },
-    resolve: (command: string, args: readonly string[], apart: string | null = null): Promise<Program> =>
-      resolver.resolve({ command, args }, { env, cwd, signal, apart }),
+    resolve: (command: string, args: readonly string[], apart: string | null = null, cancelled = signal): Promise<Program> =>
+      resolver.resolve({ command, args }, { env, cwd, signal: cancelled, apart }),
   };
 }
 
@@ -94,6 +95,18 @@ test("[UT52] what is fetched without a program in it is not fetched again", asyn
   expect(await resolve(call.command, call.args)).toEqual(call);
   expect(await resolve(call.command, call.args)).toEqual(call);
   expect(npmCalls()).toHaveLength(1);
+});
+
+test("[UT52] a fetch that was cancelled is made again", async () => {
+  const { resolve, npmCalls } = npmWorld("exec sleep 60");
+  const call = { command: "npx", args: ["-y", "slow@1.0.0"] };
+  for (const calls of [1, 2]) {
+    const cancelling = new AbortController();
+    const resolved = resolve(call.command, call.args, null, cancelling.signal);
+    await waitUntil("npm runs", () => npmCalls().length === calls);
+    cancelling.abort();
+    expect(await resolved).toEqual(call);
+  }
 });
 
 test("[UT52] what was fetched is used", async () => {
