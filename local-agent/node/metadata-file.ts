@@ -9,13 +9,13 @@ import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "../../
 import type { Log } from "../../shared/ports.ts";
 import { fromFileEntry, toFileEntry } from "../adapter/catalog/stored-catalog.ts";
 import type { MetadataStore, StoredCatalog } from "../adapter/ports.ts";
+import { fittingText, METADATA_VERSION } from "./metadata-text.ts";
 import { readAtMost } from "./read-at-most.ts";
 
 /** In Pi's directory. */
 export const METADATA_FILE = "mcp-cache.json";
 
-const VERSION = 1;
-/** Thousands of tools are a few megabytes; reading more would only delay the start. */
+/** Thousands of tools are a few megabytes; reading more would only delay the start. Nothing is written that would not be read. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** Of one server; a list beyond it is listed anew each time. */
 const MAX_ENTRY_CHARS = 8 * 1024 * 1024;
@@ -31,7 +31,14 @@ interface Waiting {
   readonly done: () => void;
 }
 
-export function createMetadataFile({ path, log }: { readonly path: string; readonly log: Log }): MetadataStore {
+export interface MetadataFileOptions {
+  readonly path: string;
+  readonly log: Log;
+  /** Absent: 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+export function createMetadataFile({ path, log, maxBytes = MAX_FILE_BYTES }: MetadataFileOptions): MetadataStore {
   let waiting: Waiting[] = [];
   let isWriting = false;
 
@@ -42,7 +49,8 @@ export function createMetadataFile({ path, log }: { readonly path: string; reado
       const batch = waiting;
       waiting = [];
       try {
-        await merge(path, batch);
+        const left = await merge(path, batch, maxBytes);
+        if (left > 0) log.event("warn", "metadata.lost", { servers: left, reason: "no room" });
       } catch (error) {
         log.event("warn", "metadata.lost", { servers: batch.length, reason: codeOf(error) });
       }
@@ -53,7 +61,7 @@ export function createMetadataFile({ path, log }: { readonly path: string; reado
 
   return {
     async read() {
-      const servers = await readServers(path).catch((error: unknown) => {
+      const servers = await readServers(path, maxBytes).catch((error: unknown) => {
         log.event("warn", "metadata.unreadable", { reason: codeOf(error) });
         return new Map<string, JsonValue>();
       });
@@ -79,18 +87,21 @@ export function createMetadataFile({ path, log }: { readonly path: string; reado
   };
 }
 
-/** Under a lock, so that two processes that write at once both find their servers in the file afterwards. */
-async function merge(path: string, batch: readonly Waiting[]): Promise<void> {
+/**
+ * Under a lock, so that two processes that write at once both find their servers in the file afterwards. Resolves with how many servers
+ * it had no room for.
+ */
+async function merge(path: string, batch: readonly Waiting[], maxBytes: number): Promise<number> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // A start that finds everything in the file has no use for them.
   const [{ default: lockfile }, { default: writeFileAtomic }] = await Promise.all([import("proper-lockfile"), import("write-file-atomic")]);
   const release = await lockfile.lock(path, LOCK);
   try {
-    const servers = await readServers(path).catch(() => new Map<string, JsonValue>());
+    const servers = await readServers(path, maxBytes).catch(() => new Map<string, JsonValue>());
     for (const { server, entry } of batch) servers.set(server, entry);
-    // From entries, for a server may be called `__proto__`.
-    const text = JSON.stringify({ version: VERSION, servers: Object.fromEntries(servers) });
+    const { text, left } = fittingText(servers, new Set(batch.map(({ server }) => server)), maxBytes);
     await writeFileAtomic(path, text, { mode: 0o600 });
+    return left;
   } finally {
     // Overruled meanwhile, there is nothing left to release.
     await release().catch(() => {});
@@ -98,14 +109,14 @@ async function merge(path: string, batch: readonly Waiting[]): Promise<void> {
 }
 
 /** Empty when there is no file, or one of another kind or version. Rejects with what the system says otherwise. */
-async function readServers(path: string): Promise<Map<string, JsonValue>> {
-  const text = await readBounded(path);
+async function readServers(path: string, maxBytes: number): Promise<Map<string, JsonValue>> {
+  const text = await readBounded(path, maxBytes);
   const content = text === null ? undefined : parseJson(text);
-  if (!isJsonObject(content) || content["version"] !== VERSION || !isJsonObject(content["servers"])) return new Map();
+  if (!isJsonObject(content) || content["version"] !== METADATA_VERSION || !isJsonObject(content["servers"])) return new Map();
   return new Map(Object.entries(content["servers"]));
 }
 
-async function readBounded(path: string): Promise<string | null> {
+async function readBounded(path: string, maxBytes: number): Promise<string | null> {
   // A pipe in its place would keep the reader waiting for ever.
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return null;
@@ -114,7 +125,7 @@ async function readBounded(path: string): Promise<string | null> {
   if (file === null) return null;
   try {
     const stat = await file.stat();
-    const bytes = stat.isFile() && stat.size <= MAX_FILE_BYTES ? await readAtMost(file, MAX_FILE_BYTES) : null;
+    const bytes = stat.isFile() && stat.size <= maxBytes ? await readAtMost(file, maxBytes) : null;
     if (bytes === null) throw Object.assign(new Error("no file, or too large"), { code: "EFBIG" });
     return bytes.toString("utf8");
   } finally {

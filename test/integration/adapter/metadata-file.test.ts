@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../../local-agent/node/log-sinks.ts";
 import { createMetadataFile } from "../../../local-agent/node/metadata-file.ts";
 import type { StoredCatalog } from "../../../local-agent/adapter/ports.ts";
+import type { Log } from "../../../shared/ports.ts";
 import { upstreamCatalog, upstreamTool } from "../../support/server-definitions.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
@@ -44,6 +45,37 @@ test.each([
   expect(await store(path).read()).toEqual(new Map());
   await store(path).write("s", stored);
   expect(await store(path).read()).toEqual(new Map([["s", stored]]));
+});
+
+test("[CT22] stays within what is read of it: what is written has room first, then the latest, and how many were left out is logged", async () => {
+  const path = place();
+  const logged: unknown[] = [];
+  const log: Log = { event: (...said) => void logged.push(said) };
+  const bounded = createMetadataFile({ path, log, maxBytes: 5000 });
+  const of = (listedAt: number, chars: number): StoredCatalog => ({
+    configHash: "é".repeat(chars / 2),
+    catalog: { ...stored.catalog, listedAt },
+  });
+  await bounded.write("oldest", of(1, 1000));
+  await bounded.write("large", of(2, 3000));
+  expect(logged).toEqual([]);
+  await bounded.write("latest", of(3, 1000));
+  expect([...(await bounded.read()).keys()]).toEqual(["large", "latest"]);
+  await bounded.write("of before", of(0, 2000));
+  expect([...(await bounded.read()).keys()]).toEqual(["latest", "of before"]);
+  await Promise.all([bounded.write("huge", of(4, 6000)), bounded.write("latest", of(5, 1000))]);
+  expect([...(await bounded.read()).keys()]).toEqual(["latest", "of before"]);
+  expect(logged).toEqual([1, 1, 1].map((servers) => ["warn", "metadata.lost", { servers, reason: "no room" }]));
+  expect(statSync(path).size).toBeLessThanOrEqual(5000);
+});
+
+test("[CT22] of exactly what is read is written and read", async () => {
+  const path = place();
+  await store(path).write("s", stored);
+  const { size } = statSync(path);
+  const exact = createMetadataFile({ path, log: silentLog, maxBytes: size });
+  await exact.write("s", stored);
+  expect(await exact.read()).toEqual(new Map([["s", stored]]));
 });
 
 test("[CT22] that cannot be written stops nothing", async () => {
