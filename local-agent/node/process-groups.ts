@@ -2,9 +2,11 @@
  * Programs that are started for an upstream, each the leader of a process group of its own, so that what it starts in turn
  * ends with it. Whoever starts one ends it; what is left when this process exits is killed.
  */
-import type { ChildProcess, SpawnOptions } from "node:child_process";
+import { ChildProcess, type SpawnOptions } from "node:child_process";
+import { lstatSync, statSync } from "node:fs";
 import spawn from "cross-spawn";
 import type { Timers } from "../../shared/ports.ts";
+import { windowsStart } from "./windows-command.ts";
 
 export interface ProcessGroups {
   /** Starts a program. What does not start says so by the child's `error` event, as Node does. */
@@ -21,7 +23,8 @@ export interface OwnedProcess {
 const KILL_WAIT_MS = 2000;
 const LOOK_EVERY_MS = 20;
 
-export function createProcessGroups(timers: Timers): ProcessGroups {
+/** `platform` says how programs are found. */
+export function createProcessGroups(timers: Timers, platform = process.platform): ProcessGroups {
   const live = new Set<ChildProcess>();
   const killAll = (): void => {
     for (const child of live) signalGroup(child, "SIGKILL");
@@ -31,7 +34,7 @@ export function createProcessGroups(timers: Timers): ProcessGroups {
   };
   return {
     start(command, args, options) {
-      const child = spawn(command, [...args], { ...options, detached: process.platform !== "win32", windowsHide: true });
+      const child = spawned(command, args, options, platform);
       if (live.size === 0) process.on("exit", killAll);
       live.add(child);
       child.once("exit", () => {
@@ -50,6 +53,30 @@ export function createProcessGroups(timers: Timers): ProcessGroups {
       };
     },
   };
+}
+
+function spawned(command: string, args: readonly string[], options: SpawnOptions, platform: NodeJS.Platform): ChildProcess {
+  if (platform !== "win32") return spawn(command, [...args], { ...options, detached: true });
+  const { env = process.env, shell = false } = options;
+  const start = windowsStart({ command, shell: shell !== false }, { env, isFile });
+  return start === null ? notFound(command) : spawn(start.command, [...args], { ...options, env: start.env, windowsHide: true });
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    // An alias of the Windows store can be started, but not followed.
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  }
+}
+
+/** Says so as a child does that Node could not start. */
+function notFound(command: string): ChildProcess {
+  const child = new ChildProcess();
+  const error = Object.assign(new Error(`spawn ${command} ENOENT`), { code: "ENOENT", syscall: `spawn ${command}`, path: command });
+  process.nextTick(() => child.emit("error", error));
+  return child;
 }
 
 async function endGroup(child: ChildProcess, graceMs: number, timers: Timers): Promise<void> {

@@ -28,9 +28,23 @@ const DEFAULT_WINDOWS = [
   "WINDIR",
 ];
 
-/** What a configured value may name: a person's own variable, also a secret one, but nothing that opens this agent itself. */
-export function nameableEnvironment(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PI_AS_MCP_/i.test(name)));
+/**
+ * What a configured value may name: a person's own variable, also a secret one, but nothing that opens this agent itself. On Windows in
+ * whatever case, as of `process.env` itself.
+ */
+export function nameableEnvironment(env: Environment, platform: NodeJS.Platform): Environment {
+  const nameable = Object.fromEntries(Object.entries(env).filter(([name]) => !/^PI_AS_MCP_/i.test(name)));
+  return platform === "win32" ? inAnyCase(nameable) : nameable;
+}
+
+function inAnyCase(env: Environment): Environment {
+  const names = new Map(Object.keys(env).map((name) => [name.toUpperCase(), name]));
+  const own = (name: string | symbol): string | symbol => (typeof name === "string" ? (names.get(name.toUpperCase()) ?? name) : name);
+  return new Proxy(env, {
+    get: (target, name) => Reflect.get(target, own(name)) as unknown,
+    has: (target, name) => Reflect.has(target, own(name)),
+    getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, own(name)),
+  });
 }
 
 /** `whole`: all of the agent's environment but its secrets; `default`: what a program needs on this platform to run at all. */

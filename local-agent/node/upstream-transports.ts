@@ -41,7 +41,7 @@ export interface UpstreamTransportsOptions {
 }
 
 export function createUpstreamTransports(given: UpstreamTransportsOptions): TransportFactory {
-  const options = { ...given, env: nameableEnvironment(given.env) };
+  const options = { ...given, env: nameableEnvironment(given.env, given.platform ?? process.platform) };
   const parts = lazyParts(options);
   /** Tokens are remembered per definition: a changed one begins anew. */
   const bearers = new WeakMap<ServerDefinition, BearerSource>();
@@ -122,7 +122,7 @@ function lazyParts(options: UpstreamTransportsOptions) {
   const { env, home, cwd, timers, platform = process.platform } = options;
   const values = once(async (): Promise<ValueHost> => {
     const { createProcessGroups } = await import("./process-groups.ts");
-    return { env, home, cwd, timers, platform, groups: createProcessGroups(timers) };
+    return { env, home, cwd, timers, platform, groups: createProcessGroups(timers, platform) };
   });
   return {
     values,
