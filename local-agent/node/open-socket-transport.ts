@@ -1,6 +1,6 @@
 /** Newline-delimited JSON-RPC over a socket that is connected already, for either side of it. */
 import type { Socket } from "node:net";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { type JSONRPCMessage, ProtocolErrorCode, type Transport } from "@modelcontextprotocol/client";
 import type { Timers } from "../../shared/ports.ts";
 import { endSocket } from "./end-socket.ts";
 import { MessageLines } from "./message-lines.ts";
@@ -18,6 +18,7 @@ export interface OpenSocketOptions {
 const STALL_MS = 30_000;
 /** What was written last may still be on its way. */
 const CLOSE_MS = 1000;
+const TOO_DEEP = "The answer is nested too deeply to be handed on. The call itself may have had its effect.";
 
 export class OpenSocketTransport implements Transport {
   onclose?: () => void;
@@ -64,7 +65,7 @@ export class OpenSocketTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const written = writeMessage(this.#ended === null ? this.#socket : null, message);
+    const written = this.#write(message);
     if (this.#socket.writableNeedDrain) this.#stalled();
     await written;
   }
@@ -72,6 +73,17 @@ export class OpenSocketTransport implements Transport {
   close(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;
+  }
+
+  #write(message: JSONRPCMessage): Promise<void> {
+    const socket = this.#ended === null ? this.#socket : null;
+    try {
+      return writeMessage(socket, message);
+    } catch (error) {
+      // Writing recurses, and reading does not. Whoever asked would wait for its whole deadline.
+      if (!("result" in message)) throw error;
+      return writeMessage(socket, { jsonrpc: "2.0", id: message.id, error: { code: ProtocolErrorCode.InternalError, message: TOO_DEEP } });
+    }
   }
 
   #gone(): void {

@@ -67,6 +67,22 @@ test.each(ERAS)("[SH11] errors, structured results, resources and prompts are th
   expect(await failureOf(subscribed)).toBeInstanceOf(Error);
 });
 
+test.each(ERAS)("[SH11] an answer that is nested too deeply to be written again is an error at once (%s)", async (protocolVersion) => {
+  const upstreams = new ScriptedUpstreams();
+  const { session } = await sharingUnderTest([serverDefinition("demo", { protocolVersion })], { transports: upstreams });
+  const { methods } = Object.assign(upstreams.script("demo"), { modern: protocolVersion !== "legacy" });
+  let nested: unknown = "end";
+  for (let depth = 0; depth < 100_000; depth++) nested = [nested];
+  methods["tools/call"] = () => ({ resultType: "complete", content: [], structuredContent: { nested } });
+  const { pool } = await session({ connected: "demo" });
+  expect(await failureOf(callOf(pool, "demo", { name: "deep", arguments: {} }))).toMatchObject({
+    code: -32603,
+    message: expect.stringContaining("nested"),
+  });
+  methods["tools/call"] = () => ({ resultType: "complete", content: [] });
+  expect(await callOf(pool, "demo", { name: "flat", arguments: {} })).toMatchObject({ ok: true });
+});
+
 test.each(ERAS)("[SH12] progress reaches the session whose call it is, and no other (%s)", async (protocolVersion) => {
   const { definition, transports } = goodServer({ protocolVersion });
   const { session } = await sharingUnderTest([definition], { transports });
