@@ -1,5 +1,6 @@
 /** From an HTTP definition to a transport, and, when that did not work, to what the address is. */
-import { readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Transport, SdkHttpError, SseError, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { HttpServer } from "../adapter/config/server-definition.ts";
@@ -11,6 +12,10 @@ import type { BearerSource } from "./bearer-tokens.ts";
 import { addressOf, isSendable, pathOf, secretTable, UnusableValue, type ValueHost } from "./configured-values.ts";
 import { upstreamFetch } from "./http-fetch.ts";
 import { httpTransport } from "./http-transport.ts";
+import { readAtMost } from "./read-at-most.ts";
+
+/** All public authorities together are a quarter of it. */
+const MAX_ROOTS_BYTES = 1024 * 1024;
 
 export interface HttpRequestOptions {
   readonly server: HttpServer;
@@ -80,11 +85,24 @@ async function trustedRoots({ caFile, literal }: HttpServer, url: URL, host: Val
   if (caFile === null) return null;
   if (url.protocol !== "https:") throw new UnusableValue(`"caFile" means nothing to an address that is not https.`);
   const path = resolve(host.cwd, literal ? caFile : pathOf(caFile, host));
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+  const text = await readRoots(path).catch((error: unknown) => {
     throw new UnusableValue(`"caFile" cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   });
+  if (text === null) throw new UnusableValue(`"caFile" must be a regular file of ${MAX_ROOTS_BYTES} bytes at most: ${path}`);
   if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new UnusableValue(`"caFile" must be a PEM file of certificates: ${path}`);
   return text;
+}
+
+/** Null: it is no regular file, or too large. Rejects with what the system says. */
+async function readRoots(path: string): Promise<string | null> {
+  // Without waiting: a pipe in its place would hold up the connection past every deadline.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const bytes = (await file.stat()).isFile() ? await readAtMost(file, MAX_ROOTS_BYTES) : null;
+    return bytes?.toString("utf8") ?? null;
+  } finally {
+    await file.close();
+  }
 }
 
 function refusedLogin(address: string, hadToken: boolean): TransportFailure {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -288,6 +289,10 @@ describe("https", () => {
     expect(await refused(httpServer(url, { caFile: "no.pem" }))).toContain("not https");
     expect(await refused(httpServer("https://127.0.0.1:9/", { caFile: "no.pem" }))).toContain("must be a PEM file");
     expect(await refused(httpServer("https://127.0.0.1:9/", { caFile: "gone.pem" }))).toContain("cannot be read");
+    writeFileSync(join(cwd, "large.pem"), `-----BEGIN CERTIFICATE-----\n${"x".repeat(1024 * 1024)}`);
+    execFileSync("mkfifo", [join(cwd, "pipe.pem")]);
+    for (const caFile of ["large.pem", "pipe.pem", "/dev/zero", "."])
+      expect(await refused(httpServer("https://127.0.0.1:9/", { caFile }))).toMatch(/"caFile" must be a regular file of 1048576 bytes at most: /);
     expect(requests).toEqual([]);
   });
 });
