@@ -17,7 +17,8 @@ export function createServerEvents(server: string, clock: Clock, emit: (event: P
 
   const tell = (event: PoolEvent): void => {
     const now = clock.now();
-    if (now - windowFrom >= WINDOW_MS) {
+    // A clock that was set back is no reason to wait until it has caught up.
+    if (now < windowFrom || now - windowFrom >= WINDOW_MS) {
       windowFrom = now;
       told = 0;
     }

@@ -326,3 +326,18 @@ test("[UP77] log lines are told, and a flood of them now and then", async () => 
   expect(events.length).toBeLessThanOrEqual(50);
   expect(await echo(pool, "demo")).toMatchObject({ ok: true });
 });
+
+test("[UP77] log lines are told at once when the clock was set back", async () => {
+  const { pool, upstreams, events, clock } = await poolUnderTest({
+    servers: [serverDefinition("demo", { transport: httpServer("http://127.0.0.1:9/mcp") })],
+  });
+  await echo(pool, "demo");
+  const [peer] = upstreams.of("demo") as [ScriptedPeer];
+  for (let line = 0; line < 60; line++) peer.notify("notifications/message", { level: "info", data: "spam" });
+  await settled();
+  events.length = 0;
+  clock.advance(-500_000);
+  peer.notify("notifications/message", { level: "info", data: "after" });
+  await settled();
+  expect(events).toEqual([{ t: "log", server: "demo", level: "info", logger: null, data: "after" }]);
+});
