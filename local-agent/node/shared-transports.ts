@@ -9,6 +9,7 @@ import * as v from "valibot";
 import { parseJson } from "../../shared/json.ts";
 import type { Timers } from "../../shared/ports.ts";
 import { err, ok } from "../../shared/result.ts";
+import { visibleLine } from "../../shared/visible-text.ts";
 import { configHash } from "../adapter/catalog/config-hash.ts";
 import type { ServerDefinition } from "../adapter/config/server-definition.ts";
 import type { Environment, OpenedTransport, TransportFactory } from "../adapter/ports.ts";
@@ -151,5 +152,5 @@ const ENDED = "pimcp: the shared connection was ended; the next call attaches ag
 function noticeOf(server: string, refusals: readonly SharedRefusal[]): string {
   const [first] = refusals.toSorted((one, other) => Number(one.because === "unknown") - Number(other.because === "unknown"));
   if (first === undefined) return "No running pimcp of this account shares MCP servers: they run in this session.";
-  return `The MCP server "${server}" runs in this session, because the running pimcp does not share it: ${first.message}`;
+  return `The MCP server "${server}" runs in this session, because the running pimcp does not share it: ${visibleLine(first.message)}`;
 }

@@ -348,6 +348,20 @@ test("[SH51] the person is told once for each reason", async () => {
   expect(good.starts()).toBe(0);
 });
 
+test("[SH51] a reason that says what a screen would obey is shown written out", async () => {
+  const sharing = await sharingUnderTest([serverDefinition("other")]);
+  const message = "Gone.\u001b[2J\n\u202eand more";
+  const agent = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.end(`${JSON.stringify({ answer: "refused", because: "busy", message })}\n`);
+  });
+  onTestFinished(() => void agent.close());
+  await new Promise<void>((resolve) => agent.listen(join(sharing.stateDir, "shared", `${process.pid}-0badcafe.sock`), resolve));
+  const { pool, notices } = await sharing.session({ servers: [definition] });
+  await pool.connect("good", useOptions());
+  expect(notices).toEqual([expect.stringMatching(/does not share it: Gone\.␛\[2J⏎‹U\+202E›and more$/)]);
+});
+
 test("[SH52] a directory that others can look into is not trusted", async () => {
   const good = goodServer();
   const sharing = await sharingUnderTest([good.definition], good);
