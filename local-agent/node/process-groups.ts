@@ -2,10 +2,11 @@
  * Programs that are started for an upstream, each the leader of a process group of its own, so that what it starts in turn
  * ends with it. Whoever starts one ends it; what is left when this process exits is killed.
  */
-import { ChildProcess, type SpawnOptions } from "node:child_process";
+import { ChildProcess, execFile, type SpawnOptions } from "node:child_process";
 import { lstatSync, statSync } from "node:fs";
 import spawn from "cross-spawn";
 import type { Timers } from "../../shared/ports.ts";
+import { taskKill } from "./task-kill.ts";
 import { windowsStart } from "./windows-command.ts";
 
 export interface ProcessGroups {
@@ -92,8 +93,9 @@ async function endGroup(child: ChildProcess, graceMs: number, timers: Timers): P
 async function endTree(child: ChildProcess, timers: Timers): Promise<void> {
   const { pid } = child;
   if (pid === undefined) return;
-  const { default: treeKill } = await import("tree-kill");
-  treeKill(pid, "SIGKILL", () => {});
+  const { file, args } = taskKill(pid, process.env);
+  // What it says of a process that is gone already is nobody's business.
+  execFile(file, args, { windowsHide: true, timeout: KILL_WAIT_MS }, () => {});
   await waitFor(() => hasExited(child), KILL_WAIT_MS, timers);
 }
 

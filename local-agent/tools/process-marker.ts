@@ -9,6 +9,7 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { taskKill } from "../node/task-kill.ts";
 
 const PREFIX = "PIMCP_MARK_";
 const ROUND_PAUSE_MS = 20;
@@ -85,7 +86,8 @@ export function findMarked(by: MarkedBy): number[] {
 export function endProcessTree(pid: number): void {
   try {
     if (process.platform === "win32") {
-      execFileSync(`${process.env["SystemRoot"] ?? "C:\\Windows"}\\System32\\taskkill.exe`, ["/F", "/T", "/PID", String(pid)], {
+      const { file, args } = taskKill(pid, process.env);
+      execFileSync(file, args, {
         stdio: "ignore",
         timeout: PS_TIMEOUT_MS,
         windowsHide: true,
