@@ -10,10 +10,12 @@ import type { ServerDefinition } from "../config/server-definition.ts";
 import type { AdapterPorts, Caller } from "../ports.ts";
 import { backoffFailure, cancelledFailure, connectFailure, remembered, untrustedFailure, type RememberedFailure } from "./connect-failure.ts";
 import { backoffUntil, CALL_BACKOFF_MS, type WatchedServer } from "./lifecycle.ts";
+import { createKeptOffer, type KeptOffer } from "./kept-offer.ts";
 import type { LivePorts, LiveUpstream } from "./live-upstream.ts";
 import type { Era } from "./negotiation.ts";
 import { createServerEvents } from "./server-events.ts";
 import { trustSubject } from "./trust.ts";
+import { untilAborted } from "./until-aborted.ts";
 import type { ConnectFailure, PoolEvent, UpstreamState, UseOptions } from "./upstream-pool.ts";
 
 export type SlotPorts = LivePorts & Pick<AdapterPorts, "trust" | "sha256">;
@@ -35,18 +37,13 @@ interface Connecting {
   readonly abort: AbortController;
 }
 
-/** What is kept on the disk is written again after that long, so that it does not age while the server is connected. */
-const STORE_AGAIN_MS = 300_000;
-
 export class ServerSlot {
   readonly definition: ServerDefinition;
   readonly #context: SlotContext;
+  readonly #offer: KeptOffer;
   #live: LiveUpstream | null = null;
   #connecting: Connecting | null = null;
   #failure: RememberedFailure | null = null;
-  #catalog: UpstreamCatalog | null;
-  #fingerprint = "";
-  #storedAt = 0;
   #wasConnected = false;
   #parked = false;
   #closed = false;
@@ -58,7 +55,14 @@ export class ServerSlot {
   constructor(definition: ServerDefinition, context: SlotContext, stored: UpstreamCatalog | null) {
     this.definition = definition;
     this.#context = context;
-    this.#catalog = stored;
+    const { clock, sha256 } = context.ports;
+    this.#offer = createKeptOffer({
+      stored,
+      clock,
+      sha256,
+      store: context.store,
+      onNew: (catalog) => context.emit({ t: "catalog", server: definition.name, held: { catalog, freshness: "live" } }),
+    });
   }
 
   state(): UpstreamState {
@@ -79,8 +83,8 @@ export class ServerSlot {
   }
 
   held(): HeldCatalog | null {
-    if (this.#catalog === null) return null;
-    return { catalog: this.#catalog, freshness: this.#live === null ? this.#context.freshness(this.#catalog) : "live" };
+    const catalog = this.#offer.catalog();
+    return catalog === null ? null : { catalog, freshness: this.#live === null ? this.#context.freshness(catalog) : "live" };
   }
 
   isConnecting(): boolean {
@@ -261,12 +265,12 @@ export class ServerSlot {
       elicitation: context.elicitation,
       sampling: context.sampling,
       knownEra: context.knownEra(),
-      previous: this.#catalog,
+      previous: this.#offer.catalog(),
       opener,
       signal,
       onCatalog: (catalog) => {
         // A listing over a connection that was replaced meanwhile is of the past.
-        if (this.#live !== null && this.#live === own) this.#listed(catalog);
+        if (this.#live !== null && this.#live === own) this.#offer.listed(catalog);
       },
       onListening: () => this.#changed(),
       prepare: events.prepare,
@@ -295,7 +299,7 @@ export class ServerSlot {
     this.#context.ports.log.event("info", "upstream.connected", { server: this.definition.name, era: live.facts.era, wire: live.facts.wire });
     void live.closed.then(() => this.#ended(live));
     if (old !== null) this.#retire(old);
-    this.#listed(live.catalog());
+    this.#offer.listed(live.catalog());
     this.#changed();
     return live;
   }
@@ -320,35 +324,8 @@ export class ServerSlot {
     if (!this.#closed) this.#changed();
   }
 
-  #listed(catalog: UpstreamCatalog): void {
-    const now = this.#context.ports.clock.now();
-    const { listedAt: _listedAt, ...content } = catalog;
-    const fingerprint = this.#context.ports.sha256(JSON.stringify(content));
-    const same = fingerprint === this.#fingerprint;
-    this.#catalog = catalog;
-    this.#fingerprint = fingerprint;
-    if (!same || now - this.#storedAt >= STORE_AGAIN_MS) {
-      this.#storedAt = now;
-      this.#context.store(catalog);
-    }
-    if (!same) this.#context.emit({ t: "catalog", server: this.definition.name, held: { catalog, freshness: "live" } });
-  }
-
   #changed(): void {
     this.#context.emit({ t: "state", server: this.definition.name, state: this.state() });
-  }
-}
-
-/** Rejects as soon as the signal aborts; what was waited for goes on for others. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const leave = (): void => aborted.reject(new Error("cancelled"));
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", leave);
   }
 }
 
