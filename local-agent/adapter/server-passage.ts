@@ -56,7 +56,7 @@ export function createServerPassage({ pool, view, approvals, ports }: ServerPass
         return err({ message: `The person has not allowed the MCP server "${server}" of this project to run.` });
       }
       const { openConnection } = await import("./upstream/connection.ts");
-      return openConnection(definition, ports, { ...options, autoFulfill: false });
+      return openConnection(definition, ports, options);
     },
     admits(server, original) {
       const definition = pool.definition(server);

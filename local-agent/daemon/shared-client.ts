@@ -245,7 +245,7 @@ class Served implements SharedClient {
   }
 }
 
-async function requestOf(client: Client, method: string, params: JsonObject, options: object): Promise<Result> {
+async function requestOf(client: Pick<Client, "request">, method: string, params: JsonObject, options: object): Promise<Result> {
   return (await client.request({ method: method as "tools/list", params }, { ...options, allowInputRequired: true })) as Result;
 }
 

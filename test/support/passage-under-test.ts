@@ -58,7 +58,7 @@ export function passageUnderTest(upstreams: Readonly<Record<string, UpstreamFixt
       openConnection(
         serverDefinition(upstream, { protocolVersion: upstreams[upstream]?.speaks ?? "legacy", idleTimeoutMs: null }),
         { transports, log: silentLog },
-        { ...options, autoFulfill: false },
+        options,
       ),
     admits: () => true,
     beforeCall: () => Promise.resolve({ allowed: true }),

@@ -91,7 +91,7 @@ export function callOf(
   call: { readonly name: string; readonly arguments: Record<string, unknown> },
   options: UseOptions = useOptions(),
 ) {
-  return pool.use(server, options, (upstream) => upstream.client.callTool(call, upstream.requestOptions()));
+  return pool.use(server, options, (upstream) => upstream.callTool(call, upstream.requestOptions()));
 }
 
 /** Until everything that needs no time has happened. */

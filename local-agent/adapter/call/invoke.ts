@@ -155,7 +155,7 @@ async function request(
   if (entry.resourceUri !== null) return { kind: "resource", result: await upstream.readResource(entry.resourceUri, options) };
   // Without an output schema here the client passes on what does not fit: the work is done by then, and its result is worth showing.
   const toolDefinition = { name: entry.original, inputSchema: entry.inputSchema };
-  const result = await upstream.client.callTool({ name: entry.original, arguments: args }, { ...options, toolDefinition });
+  const result = await upstream.callTool({ name: entry.original, arguments: args }, { ...options, toolDefinition });
   if (deniesTool(result, entry.original)) upstream.doubtList();
   return { kind: "tool", result, mismatch: mismatchOf(result, entry, check) };
 }

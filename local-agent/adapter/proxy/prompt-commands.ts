@@ -29,7 +29,7 @@ export async function fetchPrompt(
   if (!values.ok) return values;
   try {
     const used = await pool.use(server, { signal: call.signal, caller: call.caller }, (upstream) =>
-      upstream.client.getPrompt({ name: prompt.name, arguments: values.value }, upstream.requestOptions()),
+      upstream.getPrompt({ name: prompt.name, arguments: values.value }, upstream.requestOptions()),
     );
     return used.ok ? ok(used.value) : err(used.error.message);
   } catch (error) {

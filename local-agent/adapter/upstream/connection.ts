@@ -20,8 +20,6 @@ export interface OpenOptions {
   readonly capabilities: ClientCapabilities;
   /** Absent: `pi-mcp-<server>`. */
   readonly clientInfo?: Implementation;
-  /** False: a result that asks for input is handed to the caller of that request (`allowInputRequired`). */
-  readonly autoFulfill: boolean;
   /** Absent: the definition's. */
   readonly protocolVersion?: ProtocolChoice;
   /** What the server spoke under this definition the last time; spares a question. */
@@ -154,7 +152,8 @@ function clientFor(definition: ServerDefinition, options: OpenOptions, attempt: 
   return new Client(info, {
     capabilities: options.capabilities,
     versionNegotiation: { mode: attempt.mode, probe: { timeoutMs } },
-    inputRequired: { autoFulfill: options.autoFulfill },
+    // A result that asks for input is for whoever made the request (`allowInputRequired`): handlers do not learn which one it was.
+    inputRequired: { autoFulfill: false },
   });
 }
 

@@ -16,6 +16,7 @@ import { listCatalog } from "./listing.ts";
 import { evidenceOf, type Era, type Evidence } from "./negotiation.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { createResourceWatch } from "./resource-watch.ts";
+import { createRequests } from "./rounds.ts";
 import type { ChangedResources, ListenState, UpstreamFacts, UseOptions, UsedUpstream } from "./upstream-pool.ts";
 import { createUseScope, REQUEST_MS } from "./use-scope.ts";
 
@@ -83,7 +84,7 @@ export async function openLiveUpstream(options: LiveOptions): Promise<Result<Liv
     pause: () => deadlines.pause(),
   });
   const changes: Changes = { ofLists: () => undefined, ofResource: () => undefined };
-  const leave = options.opener === null ? undefined : questions.enter(options.opener);
+  const opener = options.opener === null ? undefined : questions.enter(options.opener);
   const whole = new AbortController();
   const deadline = deadlines.start(CONNECT_MS, () => whole.abort(new Error("connecting took too long")));
   const follow = (): void => whole.abort(options.signal.reason);
@@ -92,7 +93,6 @@ export async function openLiveUpstream(options: LiveOptions): Promise<Result<Liv
   try {
     const opened = await openConnection(definition, ports, {
       capabilities: questions.capabilities,
-      autoFulfill: true,
       ...(options.knownEra === undefined ? {} : { knownEra: options.knownEra }),
       signal: whole.signal,
       prepare: (client) => {
@@ -111,7 +111,7 @@ export async function openLiveUpstream(options: LiveOptions): Promise<Result<Liv
     return err({ kind: "failed", message: failureText(error, "") });
   } finally {
     deadline.cancel();
-    leave?.();
+    opener?.leave();
     options.signal.removeEventListener("abort", follow);
   }
 }
@@ -208,12 +208,18 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
     isDoubtful: () => doubtful,
     lastUsedAt: () => lastUsedAt,
     async run(use, work) {
-      const leave = parts.questions.enter(use.caller);
+      const asked = parts.questions.enter(use.caller);
+      const requests = createRequests(connection.client, { asked, timers: ports.timers });
       const signals = [use.signal, ended.signal];
       const scope = createUseScope(connection, parts.deadlines, { signals, timeoutMs: definition.requestTimeoutMs });
       inFlight++;
       try {
-        const result = await work({ ...scope.upstream, readResource: resources.readResource, doubtList: () => watch.changed() });
+        const result = await work({
+          ...scope.upstream,
+          ...requests,
+          readResource: (uri, limits) => resources.read(uri, (more) => requests.readResource(uri, { ...limits, ...more })),
+          doubtList: () => watch.changed(),
+        });
         if (doubtful) watch.changed();
         doubtful = false;
         return result;
@@ -225,7 +231,7 @@ function liveOver(options: LiveOptions, connection: UpstreamConnection, parts: P
         throw withLastWords(error, definition.name, connection);
       } finally {
         scope.end();
-        leave();
+        asked.leave();
         inFlight--;
         lastUsedAt = ports.clock.now();
         if (retired && inFlight === 0) void close();

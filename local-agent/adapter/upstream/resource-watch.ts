@@ -5,10 +5,10 @@
  * Bounded: few resources (watched-resources.ts), each for a while since it was read. What is told of other ones is ignored, so a flood of
  * news costs nothing.
  */
-import type { Client } from "@modelcontextprotocol/client";
+import type { Client, ReadResourceResult } from "@modelcontextprotocol/client";
 import type { Timers } from "../../../shared/ports.ts";
 import { keepStream, type KeptStream } from "./kept-stream.ts";
-import type { ChangedResources, UpstreamFacts, UsedUpstream } from "./upstream-pool.ts";
+import type { ChangedResources, UpstreamFacts } from "./upstream-pool.ts";
 import { WatchedResources } from "./watched-resources.ts";
 
 const WATCH_MS = 600_000;
@@ -16,7 +16,8 @@ const WATCH_MS = 600_000;
 const SETTLE_MS = 250;
 
 export interface ResourceWatch {
-  readonly readResource: UsedUpstream["readResource"];
+  /** Runs `request`, which reads it with these options more, and watches it from then on. Rejects with what `request` rejects with. */
+  read(uri: string, request: (more: { readonly cacheMode?: "refresh" }) => Promise<ReadResourceResult>): Promise<ReadResourceResult>;
   /** The server tells that a resource was updated. */
   updated(uri: string): void;
   /** null: nothing is known to have changed since it was read. */
@@ -26,7 +27,7 @@ export interface ResourceWatch {
 }
 
 interface ResourceWatchOptions {
-  readonly client: Pick<Client, "readResource" | "listen">;
+  readonly client: Pick<Client, "listen">;
   readonly facts: Pick<UpstreamFacts, "era" | "capabilities">;
   readonly timers: Timers;
 }
@@ -87,11 +88,10 @@ export function createResourceWatch({ client, facts, timers }: ResourceWatchOpti
   };
 
   return {
-    async readResource(uri, options) {
+    async read(uri, request) {
       const readAt = watched.now();
       // An answer that is kept was given before the news that may have been missed.
-      const fresh = watched.isDoubtful(uri) ? ({ cacheMode: "refresh" } as const) : {};
-      const result = await client.readResource({ uri }, { ...options, ...fresh });
+      const result = await request(watched.isDoubtful(uri) ? { cacheMode: "refresh" } : {});
       wasRead(uri, readAt);
       return result;
     },

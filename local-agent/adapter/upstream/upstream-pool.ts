@@ -1,5 +1,17 @@
 /** The connections to all configured upstreams: one per server, made when needed, watched, ended when idle. */
-import type { Client, Implementation, LoggingLevel, Progress, ReadResourceResult, ServerCapabilities } from "@modelcontextprotocol/client";
+import type {
+  CallToolRequestOptions,
+  CallToolRequestParams,
+  CallToolResult,
+  Client,
+  GetPromptRequestParams,
+  GetPromptResult,
+  Implementation,
+  LoggingLevel,
+  Progress,
+  ReadResourceResult,
+  ServerCapabilities,
+} from "@modelcontextprotocol/client";
 import type { Result } from "../../../shared/result.ts";
 import type { HeldCatalog, UpstreamCatalog } from "../catalog/upstream-catalog.ts";
 import type { ServerDefinition } from "../config/server-definition.ts";
@@ -69,21 +81,30 @@ export interface UseOptions {
   readonly ignoreBackoff?: boolean;
 }
 
-/** What one use of a connection may do. Errors of the SDK client are thrown as they are. */
+/** For the SDK's request options. */
+export interface RequestLimits {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+  readonly onprogress?: (progress: Progress) => void;
+}
+
+/**
+ * What one use of a connection may do. Errors of the SDK client are thrown as they are. What the server asks before it answers
+ * `callTool`, `getPrompt` or `readResource` is asked of this use's caller.
+ */
 export interface UsedUpstream {
-  readonly client: Client;
+  /** Answers no questions: a request that brings some fails, unless it lets them through (`allowInputRequired`). */
+  readonly client: Omit<Client, "callTool" | "getPrompt" | "readResource">;
   readonly facts: UpstreamFacts;
   /**
-   * For the SDK's request options. The signal ends the request with the use or at the definition's limit, which progress begins anew;
-   * the SDK's own `timeout` never comes.
+   * The signal ends the request with the use or at the definition's limit, which progress begins anew; the SDK's own `timeout` never
+   * comes.
    */
-  requestOptions(onProgress?: (progress: Progress) => void): {
-    readonly signal: AbortSignal;
-    readonly timeout: number;
-    readonly onprogress?: (progress: Progress) => void;
-  };
+  requestOptions(onProgress?: (progress: Progress) => void): RequestLimits;
+  callTool(params: CallToolRequestParams, options: RequestLimits & Pick<CallToolRequestOptions, "toolDefinition">): Promise<CallToolResult>;
+  getPrompt(params: GetPromptRequestParams, options: RequestLimits): Promise<GetPromptResult>;
   /** Reads it and, where the server tells of changes, watches it from then on (docs/spec/upstream-connections.md UP79). */
-  readResource(uri: string, options: ReturnType<UsedUpstream["requestOptions"]>): Promise<ReadResourceResult>;
+  readResource(uri: string, options: RequestLimits): Promise<ReadResourceResult>;
   /** The server does not seem to offer what it listed any more: it is listed anew by itself. */
   doubtList(): void;
 }

@@ -1,7 +1,7 @@
 /** What one use of a connection may do, and how its requests end: by the caller, by their deadline, or with the use itself. */
 import { SdkError, SdkErrorCode, type Client, type Progress } from "@modelcontextprotocol/client";
 import type { Deadlines } from "./deadlines.ts";
-import type { UpstreamFacts, UsedUpstream } from "./upstream-pool.ts";
+import type { RequestLimits, UpstreamFacts, UsedUpstream } from "./upstream-pool.ts";
 
 /** The SDK's own default. */
 export const REQUEST_MS = 60_000;
@@ -13,7 +13,7 @@ const USE_ENDED = new Error("the use has ended");
 const NEVER_MS = 2_147_483_647;
 
 interface UseScope {
-  readonly upstream: Omit<UsedUpstream, "doubtList" | "readResource">;
+  readonly upstream: Pick<UsedUpstream, "client" | "facts" | "requestOptions">;
   /** Ends what the use left running. */
   end(reason?: unknown): void;
 }
@@ -29,7 +29,7 @@ export function createUseScope(
   const follow = (): void => end(aborted()?.reason);
   for (const signal of use.signals) signal.addEventListener("abort", follow, { once: true });
 
-  const requestOptions = (onProgress?: (progress: Progress) => void): ReturnType<UsedUpstream["requestOptions"]> => {
+  const requestOptions = (onProgress?: (progress: Progress) => void): RequestLimits => {
     const own = new AbortController();
     const deadline = deadlines.start(timeoutMs, () => own.abort(timedOut(timeoutMs)));
     ends.add((reason) => {

@@ -90,7 +90,7 @@ test("[UT33] a server that refuses Streamable HTTP is spoken to in this way; one
   const open = async (refuse: (request: Request) => Response | null) => {
     const { url, requests } = await sseServer("/messages", refuse);
     const { factory, define } = transportsUnderTest();
-    const options = { capabilities: {}, autoFulfill: true, signal, prepare: () => {} };
+    const options = { capabilities: {}, signal, prepare: () => {} };
     const connection = await openConnection(define(httpServer(url)), { transports: factory, log: silentLog }, options);
     if (connection.ok) await connection.value.close();
     return {

@@ -185,6 +185,22 @@ test.each(["legacy", "auto"] as const)("[UP40] a server asks the person and the 
   expect(JSON.stringify(await callOf(pool, "asking", { name: "sample", arguments: { prompt: "2+2?" } }))).toContain("sampled");
 });
 
+test("[UP43] what a modern server asks last is still the first caller's, when another one's call has begun meanwhile", async () => {
+  const { pool, questions, answerForm } = await poolOf(fixture("asking", ["--era", "modern"], { protocolVersion: "auto" }));
+  const other = { kind: "remote", principalId: "grant:2", client: "other", probe: () => undefined } as const;
+  const first = callOf(pool, "asking", { name: "ask_twice", arguments: {} });
+  await waitUntil("the first form is there", () => questions.length === 1);
+  const second = callOf(pool, "asking", { name: "ask", arguments: {} }, useOptions({ caller: other }));
+  await waitUntil("the other caller's form is there", () => questions.length === 2);
+  answerForm("accept", { name: "Ada" });
+  await waitUntil("the first call asks again", () => questions.length === 3);
+  expect(questions.map(({ caller }) => caller.kind === "remote" && caller.principalId)).toEqual(["grant:1", "grant:2", "grant:1"]);
+  answerForm("accept", { name: "Bob" });
+  answerForm("accept", { color: "green" });
+  expect(JSON.stringify(await second)).toContain("name: Bob");
+  expect(JSON.stringify(await first)).toContain("name: Ada, color: green");
+});
+
 test("[UP74] a tool that appears is there without asking, in either era, over a pipe and over HTTP", async () => {
   const { url } = await listeningFixture("good", "--http");
   const auto = { protocolVersion: "auto" } as const;

@@ -55,10 +55,10 @@ test.each(ERAS)("[SH11] errors, structured results, resources and prompts are th
   const errors = await Promise.all([failureOf(callOf(pool, "good", unknown)), failureOf(callOf(agent.pool, "good", unknown))]);
   expect(errors[0]).toMatchObject({ code: -32602 });
   expect(errors[0]).toEqual(errors[1]);
-  const read = await pool.use("good", useOptions(), (upstream) => upstream.client.readResource({ uri: "note://today" }, upstream.requestOptions()));
+  const read = await pool.use("good", useOptions(), (upstream) => upstream.readResource("note://today", upstream.requestOptions()));
   expect(read).toMatchObject({ ok: true, value: { contents: [{ text: "Water the plants." }] } });
   const prompt = await pool.use("good", useOptions(), (upstream) =>
-    upstream.client.getPrompt({ name: "greet", arguments: { who: "Ada" } }, upstream.requestOptions()),
+    upstream.getPrompt({ name: "greet", arguments: { who: "Ada" } }, upstream.requestOptions()),
   );
   expect(JSON.stringify(prompt)).toContain("Greet Ada");
   const subscribed = pool.use("good", useOptions(), (upstream) =>
@@ -90,7 +90,7 @@ test.each(ERAS)("[SH12] progress reaches the session whose call it is, and no ot
     const told = new Set<number | undefined>();
     const { pool } = await session();
     await pool.use("good", useOptions(), (upstream) =>
-      upstream.client.callTool(
+      upstream.callTool(
         { name: "progress", arguments: { steps } },
         upstream.requestOptions(({ total }) => void told.add(total)),
       ),
@@ -107,7 +107,7 @@ test.each(ERAS)("[SH13] a session that cancels or leaves ends its own calls and 
   const steps = async (pool: typeof one.pool, count: number, signal?: AbortSignal) => {
     const begun = Promise.withResolvers<void>();
     const call = pool.use("good", useOptions(signal && { signal }), (upstream) =>
-      upstream.client.callTool(
+      upstream.callTool(
         { name: "progress", arguments: { steps: count } },
         upstream.requestOptions(() => begun.resolve()),
       ),

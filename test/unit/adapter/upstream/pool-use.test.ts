@@ -152,7 +152,7 @@ test("[UP27] without a configured deadline a call has a minute, and progress beg
   upstreams.script("demo").methods["tools/call"] = () => answer.promise;
   const reports: number[] = [];
   const call = pool.use("demo", useOptions(), (upstream) =>
-    upstream.client.callTool(
+    upstream.callTool(
       { name: "echo", arguments: {} },
       upstream.requestOptions(({ progress }) => reports.push(progress)),
     ),

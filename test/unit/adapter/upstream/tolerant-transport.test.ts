@@ -56,6 +56,6 @@ test("[UP73] a modern server is read although it leaves out every hint and lists
   };
   const listed = await pool.connect("demo", useOptions());
   expect(listed).toMatchObject({ ok: true, value: { tools: [TOOL], resources: [{ uri: "note://a" }], prompts: [{ name: "p" }], ttlMs: 0 } });
-  const read = await pool.use("demo", useOptions(), (upstream) => upstream.client.readResource({ uri: "note://a" }, upstream.requestOptions()));
+  const read = await pool.use("demo", useOptions(), (upstream) => upstream.readResource("note://a", upstream.requestOptions()));
   expect(read).toMatchObject({ ok: true, value: { contents: [{ text: "hello" }] } });
 });
