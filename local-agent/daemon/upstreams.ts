@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ApprovalGate } from "../../shared/approval.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import type { PersonForms, ProjectTrust } from "../adapter/ports.ts";
-import { warningLine } from "../adapter/config/config-text.ts";
+import { warningLine } from "../adapter/config/warning-line.ts";
 import type { AdapterSettings, UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { entryHash } from "../desk/server-trust.ts";
 import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";

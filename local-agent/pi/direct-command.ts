@@ -5,9 +5,6 @@ import type { CatalogEntry } from "../adapter/catalog/upstream-catalog.ts";
 import type { DirectTools } from "../adapter/config/server-definition.ts";
 import { info, OF_PROGRAM, unknownServer, type CommandAnswer, type McpCommandParts } from "./mcp-subcommand.ts";
 
-/** Besides names of tools. */
-export const DIRECT_WORDS: readonly string[] = ["on", "off", "search"];
-
 /** [PI76] @param rest the server, and `on`, `off`, `search` or names of its tools; only the server: what is direct now */
 export async function direct({ adapter, edits }: McpCommandParts, rest: string | undefined): Promise<CommandAnswer> {
   if (rest === undefined) return complaint("Name a server: /mcp direct <server> on|off|search|<tool> ….");

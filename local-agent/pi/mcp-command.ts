@@ -4,12 +4,14 @@ import type { Adapter } from "../adapter/adapter.ts";
 import type { UpstreamConfig } from "../adapter/config/server-definition.ts";
 import { serverReports, type ServerReport } from "../adapter/proxy/server-report.ts";
 import { configReport } from "../adapter/config/config-report.ts";
-import { configText, serverText, warningLine } from "../adapter/config/config-text.ts";
-import { DIRECT_WORDS, direct } from "./direct-command.ts";
+import { configText, serverText } from "../adapter/config/config-text.ts";
+import { warningLine } from "../adapter/config/warning-line.ts";
+import { direct } from "./direct-command.ts";
+import { SUBCOMMAND_NAMES } from "./mcp-completions.ts";
 import { info, NOTHING, OF_PROGRAM, unknownServer, type CommandAnswer, type McpCommandParts, type Subcommand } from "./mcp-subcommand.ts";
 import { token } from "./token-command.ts";
 
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+const SUBCOMMANDS: Readonly<Record<(typeof SUBCOMMAND_NAMES)[number], Subcommand>> = {
   status,
   tools: ({ adapter }) => info(toolsText(adapter)),
   prompts: ({ adapter }) => info(promptsText(adapter)),
@@ -27,44 +29,15 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 /** Runs what was typed after `/mcp`; nothing: the status. */
 export async function runMcpCommand(parts: McpCommandParts, typed: string): Promise<CommandAnswer> {
   const [name = "", ...words] = typed.trim().split(/\s+/);
-  const run = Object.hasOwn(SUBCOMMANDS, name || "status") ? SUBCOMMANDS[name || "status"] : undefined;
-  if (run === undefined) {
-    const near = nearest(name, Object.keys(SUBCOMMANDS));
+  const subcommand = SUBCOMMAND_NAMES.find((known) => known === (name || "status"));
+  if (subcommand === undefined) {
+    const near = nearest(name, SUBCOMMAND_NAMES);
     return {
-      text: `/mcp has no ${name}${near === undefined ? "" : `; did you mean ${near}?`} It knows: ${Object.keys(SUBCOMMANDS).join(", ")}.`,
+      text: `/mcp has no ${name}${near === undefined ? "" : `; did you mean ${near}?`} It knows: ${SUBCOMMAND_NAMES.join(", ")}.`,
       level: "error",
     };
   }
-  return run(parts, words.length === 0 ? undefined : words.join(" "));
-}
-
-/** What may come next in the line, for completion. Pure. */
-export function completionsOf(typed: string, servers: readonly string[]): string[] {
-  const [name = "", ...rest] = typed.split(/\s+/);
-  if (rest.length === 0) return Object.keys(SUBCOMMANDS).filter((word) => word.startsWith(name));
-  const begun = rest.join(" ");
-  const lines = linesAfter(name, servers);
-  // A second word comes once the first is there, as these come once the subcommand is.
-  const isEarly = (line: string): boolean => lines.some((other) => line.startsWith(`${other} `) && !begun.startsWith(`${other} `));
-  return lines.filter((line) => line.startsWith(begun) && !isEarly(line)).map((line) => `${name} ${line}`);
-}
-
-function linesAfter(name: string, servers: readonly string[]): readonly string[] {
-  const each = (words: readonly string[], line: (server: string, word: string) => string) =>
-    words.flatMap((word) => servers.map((server) => line(server, word)));
-  switch (name) {
-    case "reconnect":
-    case "disable":
-    case "enable":
-    case "config":
-      return servers;
-    case "direct":
-      return [...servers, ...each(DIRECT_WORDS, (server, word) => `${server} ${word}`)];
-    case "token":
-      return ["status", "remove", ...each(["status", "remove"], (server, word) => `${word} ${server}`)];
-    default:
-      return [];
-  }
+  return SUBCOMMANDS[subcommand](parts, words.length === 0 ? undefined : words.join(" "));
 }
 
 async function reconnect({ adapter, signal }: McpCommandParts, server: string | undefined): Promise<CommandAnswer> {

@@ -2,8 +2,7 @@
 import { homedir } from "node:os";
 import type { ExtensionAPI, ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
 import type { TokenStore } from "../node/keyring-tokens.ts";
-import { completionsOf, runMcpCommand } from "./mcp-command.ts";
-import { runPanel } from "./mcp-panel.ts";
+import { completionsOf } from "./mcp-completions.ts";
 import type { CommandAnswer, ConfigEdits, McpCommandParts } from "./mcp-subcommand.ts";
 import type { SessionAdapter } from "./session-adapter.ts";
 import { showAnswer } from "./show-answer.ts";
@@ -45,7 +44,11 @@ async function run({ session, edits }: CommandParts, args: string, ctx: Extensio
     return { text: `MCP servers are not available: ${error instanceof Error ? error.message : String(error)}`, level: "error" };
   }
   // [PI61] Elsewhere nobody would see it, and the command would never end.
-  if (args.trim() !== "" || ctx.mode !== "tui" || edits === null) return runMcpCommand(parts, args);
+  if (args.trim() !== "" || ctx.mode !== "tui" || edits === null) {
+    const { runMcpCommand } = await import("./mcp-command.ts");
+    return runMcpCommand(parts, args);
+  }
+  const { runPanel } = await import("./mcp-panel.ts");
   await runPanel(ctx.ui, parts);
   return null;
 }

@@ -1,5 +1,5 @@
 /** What the person is told at the start of a session: what is wrong with the configuration, and how connecting went. */
-import { warningLine } from "../adapter/config/config-text.ts";
+import { warningLine } from "../adapter/config/warning-line.ts";
 import { visibleLine } from "../../shared/visible-text.ts";
 import type { Adapter } from "../adapter/adapter.ts";
 import { connectsAtStart } from "../adapter/upstream/lifecycle.ts";

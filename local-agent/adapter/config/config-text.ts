@@ -1,7 +1,6 @@
 /** A configuration in words: each server, each field, the file that set it, and what is wrong. Pure. */
 import { visibleLine } from "../../../shared/visible-text.ts";
 import type { ConfigReport, ReportedField, ReportedServer } from "./config-report.ts";
-import type { ConfigWarning } from "./server-definition.ts";
 
 /** Everything, for a terminal. @param home absolute: what `~` stands for */
 export function configText({ servers, settings, settingsNeedTrust, sources, warnings }: ConfigReport, home: string): string {
@@ -55,9 +54,4 @@ function heading({ name, state, problem, needsTrust }: ReportedServer): string {
 function fieldLines(fields: readonly ReportedField[], path: (file: string) => string): string[] {
   const columns = Math.max(0, ...fields.map(({ name }) => name.length));
   return fields.map(({ name, value, origin }) => `  ${visibleLine(name, 100).padEnd(columns)}  ${visibleLine(value, 1000)}  — ${path(origin.file)}`);
-}
-
-/** A project's file is a stranger's text, too: its names in a line of their own would pass for this program's own words. */
-export function warningLine({ file, server, message }: ConfigWarning): string {
-  return `${visibleLine(file, 300)}${server === null ? "" : ` (${visibleLine(server, 200)})`}: ${visibleLine(message, 600)}`;
 }

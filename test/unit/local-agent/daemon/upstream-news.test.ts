@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { warningLine } from "../../../../local-agent/adapter/config/config-text.ts";
+import { warningLine } from "../../../../local-agent/adapter/config/warning-line.ts";
 import { tellOfUpstreams } from "../../../../local-agent/daemon/upstream-news.ts";
 import { adapterUnderTest } from "../../../support/adapter-under-test.ts";
 import { echo, poolUnderTest } from "../../../support/pool-under-test.ts";

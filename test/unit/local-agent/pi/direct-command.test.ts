@@ -1,7 +1,8 @@
 /** `/mcp direct`, over an adapter whose servers a test plays. */
 import { expect, test } from "vitest";
 import type { DirectTools } from "../../../../local-agent/adapter/config/server-definition.ts";
-import { completionsOf, runMcpCommand } from "../../../../local-agent/pi/mcp-command.ts";
+import { runMcpCommand } from "../../../../local-agent/pi/mcp-command.ts";
+import { completionsOf } from "../../../../local-agent/pi/mcp-completions.ts";
 import { runPanel } from "../../../../local-agent/pi/mcp-panel.ts";
 import type { McpCommandParts } from "../../../../local-agent/pi/mcp-subcommand.ts";
 import { adapterUnderTest, type Scene } from "../../../support/adapter-under-test.ts";
