@@ -20,6 +20,18 @@ import { said, smallUpstream, type SmallRun } from "../../../../support/small-up
 import { context, legacyRequest, MODERN, modernRequest, reply, requestOf, toolCall } from "../../../../support/surface-under-test.ts";
 import { waitUntil } from "../../../../support/wait-until.ts";
 
+/** Of its tools `works` runs until `more` is resolved. */
+function withWork() {
+  let count = 0;
+  const more = Promise.withResolvers<void>();
+  const run: SmallRun = () => {
+    count += 1;
+    return more.promise.then(() => said("worked"));
+  };
+  const surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {}, works: { run } } }) });
+  return { surface, more, working: () => count };
+}
+
 describe("connections to an upstream", () => {
   test("[PT80] one serves all requests of a client to a modern upstream, whatever each declares", async () => {
     await using surface = passingSurface({ everything: everything(MODERN) });
@@ -65,30 +77,20 @@ describe("connections to an upstream", () => {
   });
 
   test("[PT81] of more than sixteen to one upstream those give way that nobody uses, not one that is just being made", async () => {
-    let working = 0;
-    const more = Promise.withResolvers<void>();
-    const run: SmallRun = () => {
-      working += 1;
-      return more.promise.then(() => said("worked"));
-    };
-    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {}, works: { run } } }) });
+    const { surface, working, more } = withWork();
+    await using _ = surface;
     const call = (client: number, tool: string) => surface.surface.handle(legacyRequest(toolCall(1, tool)), context(`grant:${client}`)).then(reply);
     for (let client = 0; client < 16; client++) await call(client, "plain");
     const working16 = Array.from({ length: 16 }, (_, n) => call(100 + n, "works"));
-    await expect.poll(() => working).toBe(16);
+    await expect.poll(working).toBe(16);
     expect((await call(200, "plain")).result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("Too many connections") }] });
     more.resolve();
     for (const { result } of await Promise.all(working16)) expect(result?.["content"]).toEqual([{ type: "text", text: "worked" }]);
   });
 
   test("[PT81] one client has eight at most, of which the idle ones give way, and shuts nobody out", async () => {
-    let working = 0;
-    const more = Promise.withResolvers<void>();
-    const run: SmallRun = () => {
-      working += 1;
-      return more.promise.then(() => said("worked"));
-    };
-    await using surface = passingSurface({ small: smallUpstream("legacy", { tools: { plain: {}, works: { run } } }) });
+    const { surface, working, more } = withWork();
+    await using _ = surface;
     const begin = async () => {
       const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
       const { response } = await surface.surface.handle(legacyRequest({ id: 0, method: "initialize", params }), context());
@@ -98,7 +100,7 @@ describe("connections to an upstream", () => {
       reply(await surface.surface.handle(legacyRequest(toolCall(1, tool), principal === "grant:1" ? await begin() : {}), context(principal)));
     for (let session = 0; session < 9; session++) expect((await call("plain")).result?.["content"]).toEqual([{ type: "text", text: "plain" }]);
     const busy = Array.from({ length: 8 }, () => call("works"));
-    await expect.poll(() => working).toBe(8);
+    await expect.poll(working).toBe(8);
     expect((await call("plain")).result).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining("This client uses 8 connections") }],
