@@ -43,13 +43,16 @@ export function shellPort(inner: ShellPort, call: ShellCall): ShellPort {
       const deltas = outputDeltas(call.report, call.timers);
       const ending = endAtDeadlineOrAbort(call, options.timeout);
       try {
-        return await inner.exec(command, cwd, {
+        const exited = await inner.exec(command, cwd, {
           ...options,
           onData(data) {
             options.onData(data);
             deltas.push(data);
           },
         });
+        // Pi begins to count when the shell was started, which can take longer than the timers are apart: what ended the command then was this one.
+        if (ending.isLate()) throw new Error(`timeout:${options.timeout}`);
+        return exited;
       } finally {
         deltas.finish();
         await ending.settled();
@@ -58,19 +61,32 @@ export function shellPort(inner: ShellPort, call: ShellCall): ShellPort {
   };
 }
 
-/** Ends everything of the call when it is cancelled or past its time-out. `settled` waits for an end that has begun, and disarms. */
-function endAtDeadlineOrAbort(call: ShellCall, timeoutSeconds: number | undefined): { settled(): Promise<void> } {
+interface Ending {
+  /** Whether the time-out was what ended the call. */
+  isLate(): boolean;
+  /** Waits for an end that has begun, and disarms. */
+  settled(): Promise<void>;
+}
+
+/** Ends everything of the call when it is cancelled or past its time-out. */
+function endAtDeadlineOrAbort(call: ShellCall, timeoutSeconds: number | undefined): Ending {
+  let late = false;
   let ended: Promise<unknown> | undefined;
   const cancels: (() => void)[] = [];
   const end = (): void => {
     ended ??= endCall(call);
     cancels.push(call.timers.after(PIPE_GRACE_MS, () => dropPipes(call.children)));
   };
+  const endLate = (): void => {
+    late = ended === undefined;
+    end();
+  };
   const timeoutMs = (timeoutSeconds ?? 0) * 1_000;
   // setTimeout takes a signed 32-bit number; Pi refuses longer time-outs itself.
-  if (timeoutMs > 0 && timeoutMs < 2 ** 31 - 1 - AFTER_PI_MS) cancels.push(call.timers.after(timeoutMs + AFTER_PI_MS, end));
+  if (timeoutMs > 0 && timeoutMs < 2 ** 31 - 1 - AFTER_PI_MS) cancels.push(call.timers.after(timeoutMs + AFTER_PI_MS, endLate));
   call.signal.addEventListener("abort", end, { once: true });
   return {
+    isLate: () => late,
     async settled() {
       call.signal.removeEventListener("abort", end);
       for (const cancel of cancels) cancel();
