@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { testedProviderWithoutUnusedRoles } from "./scripts/provider-without-unused-roles.mjs";
@@ -9,8 +8,6 @@ const globalSetup = "./test/support/built-program.setup.ts";
 /** A test runs where its code runs: `*.workerd.test.ts` inside workerd, everything else in Node. */
 export default defineConfig({
   test: {
-    // Most tests wait for processes they started: on two cores the default, one file at a time, leaves one of them idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         plugins: [
