@@ -87,7 +87,7 @@ describe("a server of the project's file", () => {
     writeFileSync(personsFile(home), mcpJson({}, { scriptMode: false }));
     await using agent = await startPimcp({ home });
     const person = personAt(() => agent.pageUrl());
-    const [card, settings] = (await person.shows()).approvals;
+    const [settings, card] = (await person.shows()).approvals;
     expect(settings).toMatchObject({ tool: "settings", server: { name: "" } });
     await person.post("/api/approve", { id: settings?.id, decision: "once" });
     expect(card).toMatchObject({ tool: "good", server: { name: "good", files: [join(home.root, ".mcp.json")] } });
